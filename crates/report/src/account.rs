@@ -6,9 +6,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::advise::last_folder_name;
-use crate::as_logged::for_each_logged_request;
-use crate::beside_bill::ProfileOf;
+use crate::logged::{ProfileOf, for_each_logged_request};
+
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::statistic::student;
@@ -145,6 +144,11 @@ impl AccountUse {
 
     pub(crate) fn extend(&mut self, more: &Self) {
         self.0.extend(more.0.iter().cloned());
+    }
+
+    /// Returns the model that the bill of the last session ends with.
+    pub(crate) fn last_model(&self) -> &str {
+        self.0.last().and_then(|it| it.requests.last()).map_or("", |it| &it.model)
     }
 
     /// Returns the plans that the logs name.
@@ -353,8 +357,7 @@ impl BlockUse {
     pub(crate) fn sentence(&self) -> String {
         let full = or_nothing(self.used_percent, |it| format!("{}% full, ", points(it)));
         let (usd, tokens) = (format_usd(self.usd), thousands(self.tokens));
-        let filled =
-            |it: &Filler| format!("{} {}", in_one_line(&last_folder_name(&it.name)), percent(it.share));
+        let filled = |it: &Filler| format!("{} {}", last_folder_name(&it.name), percent(it.share));
         let filled = self.filled_by.iter().map(filled).listed().join(", ");
         format!("Five hours from {} (UTC): {full}{usd}, {tokens} tokens ({filled}).", self.began)
     }

@@ -14,7 +14,6 @@ use crate::lever::{KnownBy, Lever, Word, best_lever_of_each_setting};
 use saved::TrialDay;
 use serde::Serializer;
 
-pub(crate) use whom::last_folder_name;
 pub(crate) use words::{
     ADVISE_DETAILS, brief_levers_grid, format_rough_usd, format_usd_cents, indices_of_top_levers,
 };

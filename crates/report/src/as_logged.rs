@@ -3,16 +3,14 @@
 use std::ops::AddAssign;
 
 use super::SessionReport;
-pub use crate::beside_bill::ProfileOf;
 use crate::beside_bill::{BillFootnotes, Currency};
+pub use crate::logged::ProfileOf;
+pub(super) use crate::logged::{LoggedRequest, MadeFor, for_each_logged_request};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;
 use ctxsim_engine::price::Costs;
-use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::profile::calendar::DAY_MS;
-use ctxsim_input::profile::price::PriceList;
-use ctxsim_timeline::{AsideBill, AsideKind, EventKind, Usage};
+use ctxsim_timeline::AsideKind;
 use serde::Serializer;
 
 /// The policy that keeps everything, as the recorded harness did.
@@ -82,96 +80,16 @@ impl Serialize for BillAsLogged {
     }
 }
 
-/// What a request was made for.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum MadeFor {
-    /// A step, by its number.
-    Step(usize),
-    Aside(AsideKind),
-}
-
-/// A request that a log bills.
-pub(super) struct LoggedRequest<'l, 'p> {
-    /// The model in force; empty if none is named.
-    pub(super) model: &'l str,
-    /// When it was sent, in milliseconds since 1970; `None` if the log tells no times.
-    pub(super) at_ms: Option<i64>,
-    profile: Option<&'p Profile>,
-    usage: &'l Usage,
-    pub(super) made_for: MadeFor,
-}
-
-impl<'p> LoggedRequest<'_, 'p> {
-    /// Returns its tokens.
-    pub(super) fn token_use(&self) -> TokenUse {
-        let Usage { cache_read, uncached, output, .. } = *self.usage;
-        TokenUse { read: cache_read, write: self.usage.writes(None), uncached, output }
-    }
-
-    /// Returns its day since 1970; `None` if the log tells no times.
-    pub(super) fn day_since_1970(&self) -> Option<i64> {
-        self.at_ms.map(|it| it.div_euclid(DAY_MS))
-    }
-
-    /// Returns the prices of its own time; where a log tells no times, those of the day on which a list was read.
-    pub(super) fn price_list(&self) -> Option<&'p PriceList> {
-        self.profile_and_prices().map(|it| it.1)
-    }
-
-    /// Returns the profile of its model, with these prices.
-    pub(super) fn profile_and_prices(&self) -> Option<(&'p Profile, &'p PriceList)> {
-        self.profile.map(|profile| (profile, profile.prices.on_day_of(self.at_ms)))
-    }
-}
-
-/// Hands over what a session was billed for, request by request.
-pub(super) fn for_each_logged_request<'l, 'p>(
-    timeline: &'l Timeline,
-    profile_of: ProfileOf<'p>,
-    mut each: impl FnMut(&LoggedRequest<'l, 'p>),
-) {
-    let Some(recorded) = &timeline.recorded else { return };
-    let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
-    let mut changes = timeline.events.iter().filter_map(|event| match event.kind {
-        EventKind::Change(Setting::Model, number) => Some((timeline.spine.step_at(event.at), number)),
-        _ => None,
-    });
-    let mut change = changes.next();
-    // A profile is looked up by patterns, so once for each model in force, and not for each request.
-    let mut profile = profile_of(model);
-    for (nth, (step, usage)) in timeline.spine.steps.iter().zip(&recorded.usage).enumerate() {
-        while let Some((_, number)) = change.filter(|it| it.0 as usize <= nth) {
-            model = timeline.models.get(number as usize).map_or(model, |it| it.name.as_str());
-            profile = profile_of(model);
-            change = changes.next();
-        }
-        if let Some(usage) = usage {
-            let at_ms = timeline.began_ms.map(|it| it.saturating_add(step.at_ms));
-            each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Step(nth) });
-        }
-    }
-    for AsideBill { kind, usage, model: own, at_ms } in &recorded.aside {
-        let (model, profile) =
-            if own.is_empty() { (model, profile) } else { (own.as_str(), profile_of(own)) };
-        let at_ms = at_ms.or(timeline.began_ms);
-        each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Aside(*kind) });
-    }
-}
-
 impl BillAsLogged {
     /// Adds up what a session was billed, each request at its own model's prices of its own time; `None` if its log has no bill.
     /// Where a log tells no times, the prices of the day on which a list was read hold.
     pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         let mut all = Self::default();
-        let mut last_model = String::new();
-        for_each_logged_request(timeline, profile_of, |request| {
-            all.add_request(request);
-            request.model.clone_into(&mut last_model);
-        });
+        for_each_logged_request(timeline, profile_of, |request| all.add_request(request));
         if all == Self::default() {
             return None;
         }
-        all.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
+        all.beside = BillFootnotes::from_timeline(timeline, profile_of);
         Some(all)
     }
 

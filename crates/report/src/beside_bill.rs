@@ -3,6 +3,7 @@
 use std::ops::AddAssign;
 
 use crate::account::AccountUse;
+use crate::logged::ProfileOf;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::{listed_code, plain};
 use ctxsim_base::quantity::sums;
@@ -14,9 +15,6 @@ use ctxsim_timeline::Recorded;
 
 /// The most changes of prices that are named.
 const CHANGES: usize = 3;
-
-/// Finds the profile whose prices a model has.
-pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
 
 /// What stands beside a bill as logged, and is no part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,8 +99,10 @@ pub struct SubAgentCost {
 
 impl BillFootnotes {
     /// Returns what stands beside a session's bill, some of it at the prices of the model that it ended with.
-    pub(super) fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>, last_model: &str) -> Self {
+    pub(super) fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Self {
         let Some(recorded) = &timeline.recorded else { return Self::default() };
+        let used = AccountUse::from_timeline(timeline, profile_of);
+        let last_model = used.last_model();
         let own = timeline.spine.sessions.first().filter(|it| it.parent.is_some() && !it.id.is_empty());
         let totalled = recorded.agents.iter().map(|agents| {
             let model = if agents.model.is_empty() { last_model } else { &agents.model };
@@ -115,10 +115,10 @@ impl BillFootnotes {
         let profiles = timeline.models.iter().filter_map(|model| profile_of(&model.name));
         Self {
             prices: profiles.map(|it| (it.name.clone(), PricesUsed::new(it, newest_ms))).collect(),
-            used: AccountUse::from_timeline(timeline, profile_of),
             logged: own.map(|it| it.id.clone()).into_iter().collect(),
             totalled: totalled.listed(),
             summaries: UnbilledCost::of_summaries(recorded, timeline.began_ms, profile_of, last_model),
+            used,
         }
     }
 

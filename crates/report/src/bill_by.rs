@@ -81,14 +81,12 @@ impl SessionBill {
                 bill.version = format!("{} {}", recorded.format, recorded.version);
             }
         }
-        let mut last_model = String::new();
         for_each_logged_request(timeline, profile_of, |request| {
-            request.model.clone_into(&mut last_model);
             let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
             bill.parts.entry((request.model.to_owned(), day)).or_default().add_request(request);
         });
         if !bill.parts.is_empty() {
-            bill.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
+            bill.beside = BillFootnotes::from_timeline(timeline, profile_of);
         }
         bill
     }

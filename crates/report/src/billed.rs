@@ -24,7 +24,7 @@ pub mod session;
 mod skills;
 mod starts;
 
-use crate::advise::{AgentAdvice, MonthCost, UntoldLever, last_folder_name};
+use crate::advise::{AgentAdvice, MonthCost, UntoldLever};
 use crate::decide::groups::{GroupedSession, savings_of_groups};
 use crate::decide::{FamilySession, SessionEffect, TriedFamily};
 use crate::lever::{GroupSaving, KnownBy, Lever};

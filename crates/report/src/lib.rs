@@ -1,5 +1,6 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
+mod logged;
 pub mod account;
 pub mod beside_bill;
 pub mod as_logged;

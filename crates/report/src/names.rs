@@ -55,6 +55,12 @@ pub(super) fn names_and_more(names: impl Iterator<Item = String>, most: usize) -
     names
 }
 
+/// Returns the last part of a folder.
+pub(crate) fn last_folder_name(group: &str) -> String {
+    let last = group.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or(group);
+    in_one_line(last).into_owned()
+}
+
 /// Returns an amount of US dollars; small ones with more digits.
 pub(super) fn format_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };

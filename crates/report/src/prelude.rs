@@ -26,6 +26,7 @@ pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::names::{
-    capitalise, first_few, format_usd, names_and_more, or_nothing, text_if, text_if_any, usd_decimals_up_to,
+    capitalise, first_few, format_usd, last_folder_name, names_and_more, or_nothing, text_if, text_if_any,
+    usd_decimals_up_to,
 };
 pub(crate) use crate::{Report, grouped};

@@ -113,7 +113,7 @@ pub(super) struct Inference {
 /// Returns the results needed by a step's calls, each with the rule of the largest weight.
 fn found(history: &CallHistory<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Vec<(usize, NeededResult)> {
     let mut by_item: IndexMap<ItemIx, (usize, NeededResult)> = IndexMap::new();
-    for call in history.calls_of(step) {
+    for call in history.spine.steps[step].reply.clone().filter_map(|it| history.call(it)) {
         for (index, active) in rules.iter().enumerate() {
             for one in (active.rule.find)(&call, history, active.spec) {
                 let (holds, found) = by_item.entry(one.item).or_insert((index, one));

@@ -175,18 +175,13 @@ impl Neighbours {
         let sent = timeline.spine.steps.iter().enumerate().filter_map(|(step, row)| {
             let at_ms = began_ms.saturating_add(row.at_ms);
             let after_ms = std::mem::replace(&mut before_ms, at_ms);
-            let sent_ms = self.last_between(after_ms, at_ms)?;
+            let answered = self.sent_ms.partition_point(|it| *it <= at_ms);
+            let sent_ms = self.sent_ms[..answered].last().copied().filter(|it| *it > after_ms)?;
             Some((ix(step), sent_ms.saturating_sub(began_ms)))
         });
         let started_with =
             timeline.spine.turns.first().filter(|it| !it.user.is_empty()).map(|it| it.user.start + 1);
         let sibling = started_with.zip(self.sibling_ms.map(|it| it.saturating_sub(began_ms)));
         Some(Shared { end, sent: sent.collect(), sibling, chance: self.chance })
-    }
-
-    /// Returns the last time at which one of them answered after a moment and not after another.
-    fn last_between(&self, after_ms: i64, until_ms: i64) -> Option<i64> {
-        let end = self.sent_ms.partition_point(|it| *it <= until_ms);
-        self.sent_ms[..end].last().copied().filter(|it| *it > after_ms)
     }
 }

@@ -56,12 +56,6 @@ fn format_month_saving(saving: &GroupSaving) -> String {
     format!("{sign}{}{star}", fixed(saved.abs(), 2))
 }
 
-/// Returns the last part of a folder.
-pub(crate) fn last_folder_name(group: &str) -> String {
-    let last = group.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or(group);
-    in_one_line(last).into_owned()
-}
-
 /// Returns what a lever saves everybody as a row, or what it saves a person or a project.
 fn lever_saving_row(agent: &str, lever: &Lever, whose: Option<(&'static str, &GroupSaving)>) -> Value {
     let (by, group) = whose.unzip();

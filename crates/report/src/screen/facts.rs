@@ -177,11 +177,10 @@ impl SessionFacts {
             ..Self::default()
         };
         let turn_starts = timeline.spine.turns.iter().map(|turn| turn.steps.start).listed();
-        let (mut n_billed, mut last_model) = (0, String::new());
+        let mut n_billed = 0;
         let mut waits = WaitCounter::default();
         for_each_logged_request(timeline, profile_of, |request| {
             waits.add_request(request, timeline);
-            request.model.clone_into(&mut last_model);
             let MadeFor::Step(nth) = request.made_for else { return facts.add_billed_request(request, None) };
             n_billed += 1;
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
@@ -197,7 +196,7 @@ impl SessionFacts {
             facts.left_out = recorded.losses.iter().map(|it| (it.what.clone(), it.count)).listed();
         }
         facts.without_usage = facts.requests.saturating_sub(n_billed);
-        facts.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
+        facts.beside = BillFootnotes::from_timeline(timeline, profile_of);
         facts
     }
 

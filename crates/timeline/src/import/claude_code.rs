@@ -377,11 +377,9 @@ fn follow(nodes: &[ClaudeNode], losses: &mut Losses) -> Vec<usize> {
                 "missing parents; the previous line is used instead"
             }
             None if is_tree && can_begin(node) => {
-                next = if node.told == SessionFacts::Cleared {
-                    last_before(nodes, &is_taken, index)
-                } else {
-                    None
-                };
+                // What a session that was cleared was before: every request of it was billed.
+                let is_said = |it: &usize| !is_taken[*it] && !matches!(nodes[*it].said, ClaudeParts::Nothing);
+                next = (0..index).rfind(is_said).filter(|_| node.told == SessionFacts::Cleared);
                 continue;
             }
             None => {
@@ -418,11 +416,6 @@ fn can_begin(node: &ClaudeNode) -> bool {
         ClaudeParts::Reply { .. } => false,
     };
     can && !node.uuid.is_empty()
-}
-
-/// Returns the last message before the place where a session was cleared: what it was before, of which every request was billed.
-fn last_before(nodes: &[ClaudeNode], is_taken: &[bool], index: usize) -> Option<usize> {
-    (0..index).rfind(|it| !is_taken[*it] && !matches!(nodes[*it].said, ClaudeParts::Nothing))
 }
 
 /// Returns the nearest place before this one that is not taken.

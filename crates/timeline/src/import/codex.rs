@@ -1,8 +1,8 @@
 //! Codex rollouts: JSON lines of response items, with a token count after every response.
 
+use crate::FixedPart;
 use crate::import::prelude::*;
 use crate::import::transcript::SummarySizes;
-use crate::{FixedPart, LimitReading};
 
 pub(super) const FORMAT: LogFormat =
     LogFormat { name: "codex", detect: |head| json::any(head, is_record), read };
@@ -33,21 +33,11 @@ const MEMORY_FILES: [&str; 2] = ["# AGENTS.md instructions", "<user_instructions
 /// The plans of accounts; what an account without one pays is the list price.
 const PLANS: [&str; 8] = ["free", "go", "plus", "pro", "team", "business", "enterprise", "edu"];
 
-/// Returns the plan that a log names; what it calls otherwise may be somebody's.
-fn plan(named: &str) -> Option<&'static str> {
-    let known = PLANS.iter().find(|it| **it == named).copied();
-    known.or((!named.is_empty()).then_some("another"))
-}
-
-/// The account's own limit; others are of single models.
-const OWN_LIMIT: &str = "codex";
-
 /// Reads how far the windows of the account were used up, in the forms of all versions: some count the seconds until the window ends, and the
 /// oldest put all numbers side by side. Some say 299 and 10,079 minutes for five hours and a week.
 fn limit_readings(limits: &Value, at_ms: i64, plan: &str) -> Vec<LimitReading> {
-    if limits["limit_id"].as_str().is_some_and(|it| it != OWN_LIMIT) {
-        return Vec::new();
-    }
+    // Others than the account's own are of single models.
+    let is_own = limits["limit_id"].as_str().is_none_or(|it| it == "codex");
     let reading = |name: &str| {
         let number =
             |key: &str| limits[name][key].as_f64().or_else(|| limits[format!("{name}_{key}")].as_f64());
@@ -61,7 +51,7 @@ fn limit_readings(limits: &Value, at_ms: i64, plan: &str) -> Vec<LimitReading> {
             plan: plan.to_owned(),
         })
     };
-    ["primary", "secondary"].into_iter().filter_map(reading).collect()
+    ["primary", "secondary"].into_iter().filter(|_| is_own).filter_map(reading).collect()
 }
 
 /// Returns what of the fixed part of the prompts a message is that is not the model's.
@@ -137,10 +127,12 @@ impl Rollout {
             ("response_item", _) => self.item(stamp, payload, losses),
             ("event_msg", "token_count") => {
                 let named = payload.rate_limits["plan_type"].as_str().unwrap_or_default();
-                self.plan = plan(named).unwrap_or(self.plan);
-                if let Some(at_ms) = stamp.ms.filter(|_| !self.is_replay) {
-                    self.limits.extend(limit_readings(&payload.rate_limits, at_ms, self.plan));
-                }
+                // What is called otherwise may be somebody's name.
+                let other = if named.is_empty() { self.plan } else { "another" };
+                self.plan = PLANS.iter().find(|it| **it == named).copied().unwrap_or(other);
+                let own_ms = stamp.ms.filter(|_| !self.is_replay);
+                let readings = own_ms.map(|it| limit_readings(&payload.rate_limits, it, self.plan));
+                self.limits.extend(readings.into_iter().flatten());
                 self.count(line, &payload.info, losses);
             }
             ("compacted", _) => self.compact(stamp, payload, losses),

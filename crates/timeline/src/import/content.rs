@@ -49,11 +49,6 @@ impl Content {
         Self { measured: Measured::text(text), text: Some(Arc::from(text)), images: Vec::new() }
     }
 
-    /// Measures a map.
-    pub(super) fn of_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        MeasuringVisitor::<false, false>.visit_map(map)
-    }
-
     /// An image.
     pub(super) fn image(image: LoggedImage) -> Self {
         let measured = Measured { characters: 0, digest: image.digest };

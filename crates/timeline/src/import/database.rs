@@ -44,7 +44,8 @@ pub(super) fn text(
 ) -> io::Result<Option<Result<String, Box<Diagnostic>>>> {
     let text = |bytes: Result<Vec<u8>, _>| {
         let bytes = bytes?;
-        if log::needs_log(&bytes) {
+        // Written through a log, it may not hold what was written last.
+        if bytes.get(log::MODES).is_some_and(|it| it.contains(&2)) {
             losses.add(1, NO_LOG);
         }
         Ok(KnownDatabase::open(&bytes)?.text()?)

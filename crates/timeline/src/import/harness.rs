@@ -459,12 +459,6 @@ impl HarnessRules {
         Some((TtlClass::from_ms(rule.ttl.0), rule.seen))
     }
 
-    /// Returns the size of tools and system prompt after rewrites, where it is the same in all sessions of a version.
-    fn same_lead(&self, version: Version) -> Option<Tokens> {
-        let rule = self.leads.iter().find(|it| it.versions.include(version))?;
-        (rule.share == Decimal::ONE).then_some(rule.tokens_max)
-    }
-
     /// Returns how much of what the first prompt hides is likely to be tools and system prompt, and in how many cases it was.
     fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Cases)> {
         let rule = self.leads.iter().find(|it| it.versions.include(version))?;

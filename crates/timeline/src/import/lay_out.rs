@@ -112,7 +112,9 @@ impl Transcript {
             builder.step(at_ms, output, &reply, &results);
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
-                let first = builder.next_item() - u32::from(resets.carries(index + 1));
+                // Something unknown may represent what a reset took out.
+                let carries = resets.before(index + 1).is_some_and(|it| it.carried > 0);
+                let first = builder.next_item() - u32::from(carries);
                 self.tell_compaction(index + 1, &[], &assumed, &mut builder);
                 resets.apply(index + 1, &mut builder, first, &places);
             }
@@ -378,11 +380,6 @@ impl LaidOutResets<'_> {
     /// Returns the reset before a request.
     fn before(&self, exchange: usize) -> Option<Reset> {
         self.left.first().filter(|it| it.exchange == exchange).copied()
-    }
-
-    /// Returns whether something unknown represents what a reset before this request took out.
-    fn carries(&self, exchange: usize) -> bool {
-        self.before(exchange).is_some_and(|it| it.carried > 0)
     }
 
     /// Returns what represents it, in the message that the request begins with or in the one before.

@@ -9,6 +9,7 @@ pub(super) use ctxsim_base::quantity::or_unlimited;
 pub(super) use ctxsim_input::policy::wildcard;
 pub(super) use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
+pub(super) use crate::LimitReading;
 pub(super) use crate::shared::Neighbours;
 
 pub(super) use super::bodies::list;

@@ -2,9 +2,7 @@
 
 use super::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::{
-    AgentTotals, AsideBill, AsideKind, FixedPart, ItemIx, Level, LimitReading, LoggedOutcome, Occasion,
-};
+use crate::{AgentTotals, AsideBill, AsideKind, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use ctxsim_input::profile::calendar::days_since_1970;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::content::{ignores_the_rest, skip_list, skip_map};
+use super::content::{MeasuringVisitor, ignores_the_rest, skip_list, skip_map};
 use super::losses::{NOT_RECORDS, NOT_TIMES};
 use crate::import::prelude::*;
 
@@ -349,7 +349,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Content::of_map(map).map(MessageContent::Plain)
+        MeasuringVisitor::<false, false>.visit_map(map).map(MessageContent::Plain)
     }
 }
 

@@ -19,7 +19,7 @@ const NAME_BYTES_MAX: usize = 512;
 #[derive(Debug)]
 pub(super) struct PastCall {
     /// The tool's place in the timeline's list.
-    tool: u16,
+    pub(super) tool: u16,
     /// Lists give one entry an element, maps one a field.
     arguments: Vec<CallArgument>,
     /// The files that its command names.
@@ -74,11 +74,6 @@ impl PastCall {
         }
         let files = if form.names_files { files(form, input) } else { Vec::new() };
         Self { tool, arguments, files }
-    }
-
-    /// Returns whether its tool goes by one of some names.
-    pub(super) fn is_of(&self, names: &[String], history: &CallHistory<'_>) -> bool {
-        history.spine.is_one_of(self.tool, names)
     }
 
     /// Returns the arguments of these names.
@@ -191,13 +186,8 @@ impl<'t> CallHistory<'t> {
         }
     }
 
-    fn call(&self, index: ItemIx) -> Option<PastCall> {
+    pub(super) fn call(&self, index: ItemIx) -> Option<PastCall> {
         read(self.spine, self.texts, index)
-    }
-
-    /// Returns the calls of a step's reply.
-    pub(super) fn calls_of(&self, step: usize) -> impl Iterator<Item = PastCall> {
-        self.spine.steps[step].reply.clone().filter_map(|it| self.call(it))
     }
 
     /// Returns what an item says.

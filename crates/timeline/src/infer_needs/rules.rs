@@ -22,7 +22,7 @@ pub(super) fn polled_again(call: &PastCall, history: &CallHistory<'_>, spec: &Ne
 /// Finds what a later edit or search of a file needs: the newest result of an earlier call on the file that brought something of it. A later read is
 /// the fetch itself, and folders, which hold too much, are not followed.
 pub(super) fn same_path(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
-    if call.is_of(spec.rereads.as_deref().unwrap_or_default(), history) {
+    if history.spine.is_one_of(call.tool, spec.rereads.as_deref().unwrap_or_default()) {
         return Vec::new();
     }
     let names = spec.arguments.as_deref().unwrap_or_default();

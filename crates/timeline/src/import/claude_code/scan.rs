@@ -53,7 +53,8 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
         let result = find.result.find(bytes);
         let front = result.map_or(line.text, |it| &line.text[..it]);
         let may_end_agent = lanes.len() > 1 && find.totals.find(bytes).is_some();
-        if let Some(own) = lanes.get_mut("").filter(|it| it.is_placed() && !may_end_agent)
+        if let Some(own) =
+            lanes.get_mut("").filter(|it| !it.id.is_empty() && !it.cwd.is_empty() && !may_end_agent)
             && let Some(at_ms) = find.told(front)
         {
             own.said_ms = own.said_ms.max(Some(at_ms));
@@ -170,11 +171,6 @@ fn indexed(mut lanes: IndexMap<String, ScannedLane>) -> Vec<Indexed> {
 }
 
 impl ScannedLane {
-    /// Returns whether it is known whose it is.
-    fn is_placed(&self) -> bool {
-        !self.id.is_empty() && !self.cwd.is_empty()
-    }
-
     /// Takes a record.
     fn take(&mut self, record: &ScannedRecord<'_>) {
         if self.id.is_empty() {

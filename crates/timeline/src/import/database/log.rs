@@ -5,12 +5,7 @@ use std::ops::Range;
 use super::pages::{MARK, page_bytes, u32_at};
 
 /// Where the header says whether the database is read and written through a log: 1 for no, 2 for yes.
-const MODES: Range<usize> = 18..20;
-
-/// Returns whether a database is written through a log, which may hold what was written last.
-pub(super) fn needs_log(database: &[u8]) -> bool {
-    database.get(MODES).is_some_and(|it| it.contains(&2))
-}
+pub(super) const MODES: Range<usize> = 18..20;
 
 /// What precedes the frames, and each page.
 const HEADER_BYTES: usize = 32;

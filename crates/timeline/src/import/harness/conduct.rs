@@ -71,7 +71,9 @@ impl Conduct {
             let expires_ms = expires_ms.map(|(end, class)| end.saturating_add_unsigned(class.usual_ms()));
             pair[1].at_ms.zip(expires_ms).is_some_and(|(at, expires)| at > expires)
         });
-        let front = |request| leads.read_before(request).filter(|it| *it <= rule.tokens_max);
+        // How much of them earlier requests read, by their bills.
+        let read_before = |request| leads.later_at(request).max(leads.read);
+        let front = |request| read_before(request).filter(|it| *it <= rule.tokens_max);
         self.fronts_sent = expired.filter_map(|(before, _)| Some((before + 1, front(before + 1)?))).collect();
         if !self.fronts_sent.is_empty() {
             self.sentences.push(format!(
@@ -158,7 +160,10 @@ impl Leads {
         leads.first = told.or_else(|| Some(rules.lead(first.version, hidden)?.0)).unwrap_or(hidden);
         leads.shared = neighbours.tell_front().then_some(leads.first);
         if asks_bills {
-            let after_a_fall = rules.same_lead(first.version).filter(|it| *it <= hidden);
+            // The size after rewrites, where it is the same in all sessions of a version.
+            let lead = rules.leads.iter().find(|it| it.versions.include(first.version));
+            let same = lead.filter(|it| it.share == Decimal::ONE && it.tokens_max <= hidden);
+            let after_a_fall = same.map(|it| it.tokens_max);
             leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden, after_a_fall);
         }
         leads
@@ -193,12 +198,6 @@ impl Leads {
             (_, told) => told.map(|(at, told)| (at..usize::MAX, told)),
         };
         self.later = later.filter(|it| it.1 != self.first && it.1 <= hidden);
-    }
-
-    /// Returns how much of them earlier requests read, by their bills.
-    fn read_before(&self, request: usize) -> Option<Tokens> {
-        let later = self.later_at(request).filter(|it| Some(*it) > self.read);
-        later.or(self.read)
     }
 
     /// Returns the other end, where it holds for a request.

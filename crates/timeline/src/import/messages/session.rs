@@ -92,12 +92,6 @@ impl LoggedFront {
     }
 }
 
-/// Returns what stands for tools, in whatever order they and their members are.
-fn same_tools(tools: &str) -> u64 {
-    let values: Vec<Value> = serde_json::from_str(tools).unwrap_or_default();
-    values.iter().map(unordered).fold(0, u64::wrapping_add)
-}
-
 /// Returns what stands for a value, in whatever order members of objects are.
 fn unordered(value: &Value) -> u64 {
     match value {
@@ -134,7 +128,9 @@ impl MessageSession {
         let mut front = self.fronts.get(self.form.front).cloned().unwrap_or_default();
         let before = front.clone();
         if let Some(tools) = tools {
-            front.same = request.0.raw("tools").map_or(0, |it| same_tools(it.get()));
+            // What stands for tools, in whatever order they and their members are.
+            let values: Vec<Value> = request.0.get("tools").unwrap_or_default();
+            front.same = values.iter().map(unordered).fold(0, u64::wrapping_add);
             front.tools = tools.into_iter().map(|it| Part::of(Kind::ToolSchema, it)).collect();
         }
         if let Some(system) = system {

@@ -55,11 +55,6 @@ impl Attributes {
         own.map(|(key, it)| (key.clone(), it.clone())).collect()
     }
 
-    /// Returns whether an attribute is true.
-    pub(super) fn is_true(&self, key: &str) -> bool {
-        self.any(&[key]).is_some_and(|it| *it == Value::Bool(true) || *it == "true")
-    }
-
     /// Returns the first of some attributes as a count, with its name.
     pub(super) fn count<'k>(&self, keys: &'k [impl AsRef<str>]) -> Option<(&'k str, Count)> {
         let key = keys.iter().map(AsRef::as_ref).find(|it| self.any(&[it]).is_some())?;

@@ -68,7 +68,8 @@ impl Conversation {
                 self.assembler.stable(part);
             }
         }
-        let is_compacted = record.attributes.is_true("gen_ai.conversation.compacted");
+        let compacted = record.attributes.any(&["gen_ai.conversation.compacted"]);
+        let is_compacted = compacted.is_some_and(|it| *it == Value::Bool(true) || *it == "true");
         match record.input() {
             Some(messages) => self.messages(record, messages, is_compacted, losses),
             None => self.unseen(record, turn, is_compacted),

@@ -6,8 +6,7 @@ use crate::import::image::LoggedImage;
 use crate::import::prelude::*;
 use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm, SummarySizes};
 use crate::{
-    AgentTotals, AsideBill, Diagnosis, FixedPart, InjectedText, LimitReading, LoggedOutcome, Occasion,
-    infer_needs,
+    AgentTotals, AsideBill, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion, infer_needs,
 };
 
 /// The version of the format.
