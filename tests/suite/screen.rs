@@ -387,7 +387,7 @@ fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
     }
 }
 
-/// Writes a Codex session that works in so many windows of five hours, of which each 100,000 tokens take two percent.
+/// Writes a Codex session that works in so many windows of five hours, of which each 50,000 tokens take two percent.
 fn limits_of_codex(windows: u64, limits: &str) -> (LimitsUsed, String) {
     const HEAD: &str = r#"{"timestamp":"2026-06-01T09:00:00Z","type":"session_meta","payload":{"id":"s"}}
 {"timestamp":"2026-06-01T09:00:00Z","type":"turn_context","payload":{"model":"gpt-5.5"}}
@@ -398,7 +398,7 @@ fn limits_of_codex(windows: u64, limits: &str) -> (LimitsUsed, String) {
 "#;
     let (mut text, mut total) = (HEAD.to_owned(), 0);
     for (window, nth) in (0..windows).flat_map(|window| (0..4).map(move |nth| (window, nth))) {
-        let input = if nth == 0 { 1_000 } else { (window % 3 + 1) * 100_000 };
+        let input = if nth == 0 { 1_000 } else { (window % 3 + 1) * 50_000 };
         total += input;
         let used = 2 * nth * (window % 3 + 1);
         let ends = 1_780_315_200 + window * 86_400;
