@@ -410,7 +410,7 @@ fn limits_of_codex(windows: u64, limits: &str) -> (LimitsUsed, String) {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("rollout.jsonl"), text).unwrap();
     let screen = screen_on(folder.path());
-    (screen.bill.limits.clone().unwrap(), terminal_text(&screen, None))
+    (screen.bill.limits.clone().unwrap(), terminal_text(&screen, None).replace('\n', " "))
 }
 
 #[test]
