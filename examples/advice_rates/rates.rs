@@ -62,18 +62,13 @@ impl Rates {
     pub(crate) fn add(&mut self, best: f64, judged: &[(Lever, CameTo)], pasted: Option<usize>) {
         self.parted += 1;
         self.best += best.max(0.0);
-        for (lever, came) in judged {
-            let (Some(kept), Some(low), Some(interval)) =
-                (lever.evidence_kept, lever.evidence_low, lever.interval)
-            else {
-                continue;
-            };
-            if kept < 1.0 {
-                self.rows += 1;
-                self.held[0] += usize::from(came.kept >= low - ROUNDING);
-                let [low, high] = interval;
-                self.held[1] += usize::from((low - ROUNDING..=high + ROUNDING).contains(&-came.saving));
-            }
+        let changes_kept = |lever: &Lever| lever.evidence_kept.is_some_and(|kept| kept < 1.0);
+        for (lever, came) in judged.iter().filter(|(lever, _)| changes_kept(lever)) {
+            let [low, high] = lever.interval.unwrap_or_default();
+            let kept = lever.evidence_low.unwrap_or_default() - ROUNDING..;
+            self.rows += 1;
+            self.held[0] += usize::from(kept.contains(&came.kept));
+            self.held[1] += usize::from((low - ROUNDING..=high + ROUNDING).contains(&-came.saving));
         }
         let Some((lever, came)) = pasted.map(|nth| &judged[nth]) else { return };
         self.advised += 1;

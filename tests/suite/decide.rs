@@ -120,7 +120,8 @@ fn a_saving_of_one_session_and_a_setting_that_adds_nothing_are_no_do() {
     };
     let found = added(0.001);
     assert_eq!((found[2].word, index_of_best_do(&found)), (Some(Word::Do), Some(2)), "small savings add up");
-    let adds = found[2].adds.iter().map(|added| (added.set.as_str(), (1e3 * added.change).round())).listed();
+    let adds = found[2].adds.iter().map(|added| (added.set.as_str(), (1e3 * added.change).round()));
+    let adds: Vec<(&str, f64)> = adds.collect();
     assert_eq!(adds[1], ("b=1", -5.0), "{adds:?}");
     let found = added(0.1);
     assert_eq!((found[2].word, found[2].why.as_str()), (Some(Word::Try), "b=1 may cost more than it adds"));
