@@ -358,7 +358,9 @@ pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (Stri
             lever.word_text().to_owned(),
             in_one_line(&name).into_owned(),
             or_none(lever.saved_month, |usd| match lever.expected.map(|it| percent(0.0 - it)) {
-                Some(share) if lever.is_by_plan => format!("{mark}{share} ({})", format_rough_usd(usd)),
+                Some(share) if lever.is_by_plan => {
+                    format!("{mark}{} ({})", share.replace('-', "−"), format_rough_usd(usd))
+                }
                 share => {
                     format!("{mark}{}{}", format_rough_usd(usd), or_nothing(share, |it| format!(" ({it})")))
                 }
