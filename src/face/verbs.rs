@@ -7,13 +7,17 @@ use crate::face::{Comparison, Error};
 #[cfg(feature = "cli")]
 use crate::results::Check;
 use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, Tuned};
+use ctxsim_app::advise::stated::SettingsFile;
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::tune::{Tuning, default_variants, tuned_policy_text, variants_from_grid};
-use ctxsim_app::{RealisedRequest, check_forecast, describe_sweep, first_screen_and_advice, parse_forecast};
+use ctxsim_app::{
+    RealisedRequest, check_forecasts, describe_sweep, first_screen_and_advice, parse_forecasts,
+};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::Format;
 use ctxsim_report::advise::draw_advice;
+use ctxsim_report::advise::saved::ForecastFile;
 use ctxsim_report::sweep::{Objective, PointGuard, json};
 use ctxsim_report::tune::{TriedVariants, TuneGoal};
 use ctxsim_report::verdict::MIN_EVIDENCE;
@@ -187,7 +191,8 @@ impl Comparison {
         let (catalog, comparison, asked, threads) = self.into_sessions_request(settings_file)?;
         let asked = AdviceRequest { agent: agent.map(str::to_owned), has_wishes: true, ..asked };
         let (found, saved) = advise::advise(&catalog, &comparison, &asked, threads, &|_, _| {})?;
-        let forecast = saved.map(|it| json_text(&it)).transpose().map_err(Error::unwritable)?;
+        let forecast = (!saved.is_empty()).then(|| json_text(&ForecastFile(saved)));
+        let forecast = forecast.transpose().map_err(Error::unwritable)?;
         let (json, text) = (found.to_json(), draw_advice(&found, false, Some(WIDTH)));
         Answer::from_values(Advice { forecast, ..found }, json, text)
     }
@@ -199,10 +204,10 @@ impl Comparison {
     /// # Errors
     /// Every problem of the inputs, or `forecast` is none (`forecast-broken`).
     pub fn realised(self, forecast: &str, changed_on: Option<&str>) -> Result<Answer<Realised>, Error> {
-        let saved = parse_forecast("forecast", forecast)?;
+        let saved = parse_forecasts("forecast", forecast)?;
         let asked = RealisedRequest { changed: changed_on.map(str::to_owned), ..RealisedRequest::default() };
         let (catalog, comparison, _, threads) = self.into_sessions_request(None)?;
-        let found = check_forecast(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
+        let found = check_forecasts(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
         let (json, text) = (json_text(&found), told::terminal_text(&found, Some(WIDTH)));
         Answer::from_values(found, json, text)
     }
@@ -238,8 +243,9 @@ impl Comparison {
         let (catalog, comparison, asked) = self.into_app_inputs()?;
         let own_models = comparison.own_models || comparison.profiles.is_empty();
         let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
+        let unnamed = |(file, text)| SettingsFile::new(file, text, None);
         let wanted = AdviceRequest {
-            settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
+            settings: settings.into_iter().map(unnamed).collect(),
             min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
             pairs,
             ..AdviceRequest::default()

@@ -6,9 +6,9 @@ pub(crate) mod logs;
 
 use ctxsim::app::advise::agents::{Agent, SettingsForm};
 use ctxsim::app::advise::files::pastes_by_place;
-use ctxsim::app::advise::stated::FileSettings;
+use ctxsim::app::advise::stated::{FileSettings, SettingsFile};
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::app::{RealisedRequest, check_forecast, parse_forecast};
+use ctxsim::app::{RealisedRequest, check_forecasts, parse_forecasts};
 use ctxsim::input::policy::matches_any;
 use ctxsim::report::advise::saved::{BillsBySize, SCHEMA_BEFORE, SavingsForecast, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
@@ -32,11 +32,11 @@ fn sessions(folder: &Path) -> Comparison {
 }
 
 fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<SavingsForecast>) {
-    let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
+    let settings = settings.map(|it| SettingsFile::new("settings", it, None)).into_iter().collect();
     let asked = AdviceRequest { settings, min_evidence: 0.9, has_wishes: true, ..AdviceRequest::default() };
-    let (mut advice, saved): (Advice, _) =
+    let (mut advice, mut saved): (Advice, Vec<_>) =
         advise(&bundled_catalog(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
-    (advice.agents.remove(0), saved)
+    (advice.agents.remove(0), saved.pop())
 }
 
 /// Makes a folder of sessions and advises on it.
@@ -249,7 +249,7 @@ fn a_settings_file_that_sets_nothing_known_is_one_line_and_the_logs_decide() {
 
     assert_eq!(with.notes.len(), 1);
     assert!(bare.advised_lever().is_some());
-    assert_eq!(AgentAdvice { notes: Vec::new(), ..with }, bare);
+    assert_eq!(AgentAdvice { notes: Vec::new(), settings_file: None, ..with }, bare);
 }
 
 #[test]
@@ -428,7 +428,8 @@ fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realis
 
 /// Holds a forecast against a folder of later sessions.
 fn became_of(saved: &SavingsForecast, folder: &Path, asked: &RealisedRequest) -> Realised {
-    check_forecast(&bundled_catalog(), &sessions(folder), (saved, asked), Some(1), &|_, _| {}).unwrap()
+    let saved = std::slice::from_ref(saved);
+    check_forecasts(&bundled_catalog(), &sessions(folder), (saved, asked), Some(1), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -575,7 +576,7 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     assert!(text.contains("Do this: Cache the main conversation for 1 hour.\nIt should save $"), "{text}");
     assert!(text.contains("Put this into ~/.claude/settings.json"), "{text}");
     let saved = fs::read_to_string(folder.path().join("advice.json")).unwrap();
-    assert!(saved.len() < 4_000 && parse_forecast("advice.json", &saved).is_ok());
+    assert!(saved.len() < 4_000 && parse_forecasts("advice.json", &saved).is_ok());
     let later: Vec<Session> = Recipe { seed: 9, first_day: 60, ..SAVES }
         .sessions()
         .into_iter()
@@ -602,7 +603,7 @@ fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_record
         )
     };
     let billed = r#"{"sessions":9,"size":90,"usd":9.0,"residual":1.0}"#;
-    let said = |text: &str| parse_forecast("f.json", text).map_err(|it| it.to_string());
+    let said = |text: &str| parse_forecasts("f.json", text).map_err(|it| it.to_string());
 
     let fine = said(&text("[-0.2,-0.05]", billed, "-0.1")).unwrap();
     for (wrong, why) in [
@@ -617,7 +618,7 @@ fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_record
     }
     let generated =
         Comparison { scenarios: vec!["duckagent/fix_test_loop".to_owned()], ..Comparison::default() };
-    let told = check_forecast(
+    let told = check_forecasts(
         &bundled_catalog(),
         &generated,
         (&fine, &RealisedRequest::default()),

@@ -3,7 +3,7 @@
 use ctxsim::app::first_screen;
 use ctxsim::report::NextCommands;
 use ctxsim::report::account::LimitsUsed;
-use ctxsim::report::lever::{KnownBy, Lever, Word};
+use ctxsim::report::lever::{CeilingSessions, KnownBy, Lever, Word};
 use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, terminal_text};
 
 use crate::support::*;
@@ -103,7 +103,10 @@ fn levers() -> Vec<Lever> {
     };
     let nothing = Lever { title: "It changes nothing.".to_owned(), ..Lever::default() };
     let others = (3..9).map(|nth| lever("Claude Code", nth));
-    (0..8).map(|nth| lever("Codex", nth)).chain([nothing]).chain(others).collect()
+    let sessions = CeilingSessions { sessions: 1_000, short_sessions: 12, short_requests: 20 };
+    let model =
+        |nth| Lever { word: None, ceiling: Some(sessions), saved_interval: None, ..lever("Codex", nth) };
+    (0..8).map(|nth| lever("Codex", nth)).chain([nothing]).chain(others).chain((0..3).map(model)).collect()
 }
 
 /// Made-up facts of many agents and people, the worst that a screen has to hold.
@@ -170,6 +173,7 @@ fn the_most_that_a_screen_can_hold_is_forty_lines_and_what_to_do_stands_before_w
     is_plain(markdown(&it).as_ref());
     let saved: Vec<f64> = it.levers.iter().filter_map(|it| it.saved_month).collect();
     assert_eq!(saved.len(), 14, "what changes nothing is not shown");
+    assert!(it.ceilings.len() == 3 && text.contains("are a ceiling, quality not judged"), "{text}");
     assert!(it.levers.is_sorted_by(|one, other| one.reading_order(other).is_le()), "{saved:?}");
     assert!(text.contains("Codex: Compact") && text.contains("97.0%"), "{text}");
 }

@@ -23,6 +23,7 @@ use crate::selection::OwnerFilter;
 use agents::{Agent, AgentSetting, FixedSetting, is_older_version};
 use asked::SessionsToAdviseOn;
 pub use asked::TrialRequest;
+use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::SavingsForecast;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA, UntriedSetting};
@@ -30,7 +31,7 @@ use ctxsim_report::as_logged::sum_bills;
 use measured::{CacheLifetimes, advise_from_bills};
 pub(crate) use menu::SettingMenus;
 use play::PlayedSession;
-use stated::FileSettings;
+use stated::{FileSettings, SettingsFile};
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
@@ -48,8 +49,8 @@ const OF_ANOTHER: &str = "of another agent";
 pub struct AdviceRequest {
     /// The agent by the name of its file: where formats do not tell, and where sessions of several are there.
     pub agent: Option<String>,
-    /// A settings file: its name and its text.
-    pub settings: Option<(String, String)>,
+    /// Settings files, at most one for each agent.
+    pub settings: Vec<SettingsFile>,
     /// The share of the needed evidence that must be kept.
     pub min_evidence: f64,
     /// Whether what only an agent's maintainers can change is played, too.
@@ -60,7 +61,7 @@ pub struct AdviceRequest {
     pub trial: Option<TrialRequest>,
 }
 
-/// Advises on the settings of each agent; also returns what to write down of it, if it is of one agent.
+/// Advises on the settings of each agent; also returns what to write down of it, at most one forecast for each.
 ///
 /// # Errors
 /// Every problem of the inputs, or no session is one of a known agent.
@@ -70,7 +71,7 @@ pub fn advise(
     request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Advice, Option<SavingsForecast>)> {
+) -> Result<(Advice, Vec<SavingsForecast>)> {
     let menus = SettingMenus::new(catalog, request)?;
     // What is wrong with the days is said before any session is read.
     request.trial.iter().try_for_each(|trial| trial.schedule_days(Some(0)).map(|_| ()))?;
@@ -91,10 +92,8 @@ pub fn advise(
     if advice.agents.is_empty() {
         return Err(no_known_agent_error(&advice.unknown, Agent::all_by_file_name()?));
     }
-    if !request.pairs.is_empty() && advice.agents.iter().all(|advice| advice.asked.is_none()) {
-        let names = advice.agents.iter().map(|advice| advice.agent.clone()).listed();
-        return Err(asked::problems_with_other_agents_settings(&names, &request.pairs).into());
-    }
+    let names = advice.agents.iter().map(|advice| advice.agent.clone()).listed();
+    asked::check_agents_have_settings(&names, &request.pairs)?;
     Ok((Advice { skipped, ..advice }, saved))
 }
 
@@ -138,7 +137,9 @@ fn play_sessions_of_all<T: Send>(
         (session, told)
     };
     let (all, mut skipped) = play::play_sessions(&plan, menus, threads, progress, beside)?;
-    let (others, own): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| menus.is_of_other_agent(&it.0.seen));
+    let is_other =
+        |it: &(PlayedSession, T)| menus.named.is_some() && menus.agent_of_log(&it.0.seen).is_none();
+    let (others, own): (Vec<_>, Vec<_>) = all.into_iter().partition(is_other);
     skipped.extend(others.iter().map(|it| SkippedFile::not_asked(&it.0.seen.name, OF_ANOTHER.to_owned())));
     if !own.is_empty() && !own.iter().any(|it| whose.includes_folder(&it.0.seen.project)) {
         return Err(asked::no_session_of_owner_error(own.iter().map(|it| &it.0.seen.project), &whose));
@@ -156,7 +157,7 @@ pub(crate) fn advise_on_sessions(
     played_sessions: &[PlayedSession],
     min_evidence: f64,
     owner: &OwnerFilter,
-) -> Result<(Advice, Option<SavingsForecast>)> {
+) -> Result<(Advice, Vec<SavingsForecast>)> {
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     let mut by_format: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     for session in played_sessions {
@@ -169,31 +170,32 @@ pub(crate) fn advise_on_sessions(
     let asked_for = played_sessions.iter().filter(|session| owner.includes_folder(&session.seen.project));
     let calendar = Calendar::new(asked_for.map(|session| session.seen.span_ms));
     let (mut agents, mut saved) = (Vec::new(), Vec::new());
-    for agent in Agent::all_by_file_name()?.values() {
-        let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
+    let known = Agent::all_by_file_name()?.values();
+    let present = known.filter(|agent| by_agent.contains_key(agent.name.as_str())).listed();
+    let files = SettingsFile::indices_for_agents(&menus.asked.settings, &present)?;
+    for (agent, settings_file) in present.into_iter().zip(files) {
+        let played = &by_agent[agent.name.as_str()];
         let Some(SessionsToAdviseOn { played, few }) = SessionsToAdviseOn::own_or_all(played, owner) else {
             continue;
         };
         let month = AgentMonth::new(&calendar, &played);
         let sessions =
             AgentSessions { menu: menus.menu_for_agent(&agent.name)?, month, played: &played, min_evidence };
-        let (advice, forecast) = sessions.advise();
+        let (mut advice, forecast) = sessions.advise();
+        advice.settings_file = settings_file;
+        if settings_file.is_none() {
+            // They are of a file that is another agent's.
+            advice.notes.clear();
+        }
         match few {
             Some(few) => agents.push(asked::narrow_to_owner(advice, owner, few)),
             None => {
-                saved.extend(forecast);
+                // Where something is asked for, it alone is written down.
+                saved.extend(forecast.filter(|_| menus.asked.pairs.is_empty() || advice.asked.is_some()));
                 agents.push(advice);
             }
         }
     }
-    // Of several agents, only one may have the setting that is asked for.
-    if agents.len() > 1 {
-        let is_asked = |advice: &AgentAdvice, forecast: &SavingsForecast| {
-            advice.agent == forecast.agent && advice.asked.is_some()
-        };
-        saved.retain(|forecast| agents.iter().any(|advice| is_asked(advice, forecast)));
-    }
-    let saved = if saved.len() == 1 { saved.pop() } else { None };
     let by_bills = by_format.iter().map(|(format, played)| {
         let own = played.iter().copied().filter(|it| owner.includes_folder(&it.seen.project)).listed();
         let advice = advise_from_bills(&own, &AgentMonth::new(&calendar, &own), min_evidence);
@@ -250,21 +252,24 @@ impl AgentSessions<'_> {
     fn advise(&self) -> (AgentAdvice, Option<SavingsForecast>) {
         let Self { menu, month, played, min_evidence } = self;
         let force = self.settings_in_force();
-        let Verdicts { levers, pasted, asked } = self.judge_choices(&force);
+        let Verdicts { levers, pasted, asked, next } = self.judge_choices(&force);
         let by_bills = advise_from_bills(played, month, *min_evidence);
-        let saved = asked.as_ref().or(pasted.as_ref());
+        let saved = asked.as_ref().or(pasted.as_ref()).or(next.as_ref());
         let saved =
             saved.and_then(|placed| self.forecast_to_save(&placed.choice, &levers[placed.lever], &force));
         let versions = force.oldest_and_newest_version();
         let new = pasted.as_ref().map(|placed| menu.values_of_choice(&placed.choice)).unwrap_or_default();
         let asked = asked.map(|placed| {
-            let new = menu.values_of_choice(&placed.choice);
+            // What changes nothing is nothing to paste.
+            let changes = levers[placed.lever].word.is_some();
+            let new = if changes { menu.values_of_choice(&placed.choice) } else { SettingValues::default() };
             let heed = self.paste_warnings(&new, versions.as_ref());
             AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
         let axes = CacheLifetimes::all_of_agent(menu);
         let projects = force.seen.iter().map(|seen| seen.project.as_str());
         let untried = |it: &FixedSetting| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() };
+        let (met, needed) = sum_of_pairs(played.iter().map(|it| it.base.sums.needs.evidence()));
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -274,7 +279,7 @@ impl AgentSessions<'_> {
             as_logged: sum_bills(force.seen.iter().filter_map(|seen| seen.as_logged.as_ref())),
             month: month.cost_of_sessions(played),
             min_evidence: *min_evidence,
-            evidence_kept: self.evidence_kept_share(),
+            evidence_kept: (needed > 0.0).then(|| met / needed),
             in_force: force.values_in_force(),
             paste: self.settings_to_paste(&new),
             heed: self.paste_warnings(&new, versions.as_ref()),
@@ -288,6 +293,8 @@ impl AgentSessions<'_> {
             pasted: pasted.map(|placed| placed.lever),
             levers: Vec::new(),
             untold: by_bills.untold,
+            ceilings: by_bills.ceilings,
+            settings_file: None,
         };
         (advice.with_replaced_levers(levers.into_iter().chain(by_bills.levers).enumerate().listed()), saved)
     }

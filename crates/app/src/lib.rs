@@ -67,7 +67,7 @@ pub use outcomes::OutcomeTable;
 use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
 pub use probes::fit_memory;
-pub use realised::{RealisedRequest, check_forecast, parse_forecast};
+pub use realised::{RealisedRequest, check_forecasts, parse_forecasts};
 pub use recordings::{HarnessCompactions, read_selected_recordings};
 pub use screen::{first_screen, first_screen_and_advice};
 use selection::{Exclusion, OwnerFilter, Selection};

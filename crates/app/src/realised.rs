@@ -12,10 +12,10 @@ use crate::selection::parse_day_ms;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_input::profile::calendar;
-use ctxsim_report::advise::saved::{BillsBySize, SCHEMA, SCHEMA_BEFORE, SavingsForecast};
+use ctxsim_report::advise::saved::{BillsBySize, SCHEMA, SCHEMA_BEFORE, SCHEMA_OF_SEVERAL, SavingsForecast};
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
 use ctxsim_report::part::SumHeadroom;
-use ctxsim_report::realised::{ComparedSessions, LaterSession, Realised};
+use ctxsim_report::realised::{ComparedSessions, LaterSession, Realised, RealisedKind};
 
 /// The groups of sessions without the change, and with it.
 const BEFORE: &str = "without the change";
@@ -35,38 +35,67 @@ pub struct RealisedRequest {
     pub outcomes: Option<OutcomeTable>,
 }
 
-/// Reads a forecast.
+/// A file of several forecasts.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedForecasts {
+    schema: String,
+    forecasts: Vec<SavingsForecast>,
+}
+
+/// Reads a file of forecasts, each of another agent.
 ///
 /// # Errors
-/// The text is none, or of another schema.
-pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast> {
+/// The text is none, of another schema, or has two of one agent.
+pub fn parse_forecasts(file: &str, text: &str) -> Result<Vec<SavingsForecast>> {
     let broken = |message: String, place: Option<(usize, usize)>| {
         let mut problem = problem_in(file, Code("forecast-broken"), message);
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
-    let saved: SavingsForecast = serde_json::from_str(text).map_err(read)?;
-    if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
-        return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
+    let has_several = serde_json::from_str::<Value>(text).is_ok_and(|it| it.get("forecasts").is_some());
+    let SavedForecasts { schema, forecasts } = if has_several {
+        serde_json::from_str(text).map_err(read)?
+    } else {
+        let alone = serde_json::from_str(text).map_err(read)?;
+        SavedForecasts { schema: SCHEMA_OF_SEVERAL.to_owned(), forecasts: vec![alone] }
+    };
+    let agents: IndexSet<_> = forecasts.iter().map(|it| &it.agent).collect();
+    let whole = match agents.len() {
+        0 => Some("`forecasts` is empty".to_owned()),
+        n if n < forecasts.len() => Some("`forecasts` has two of one agent".to_owned()),
+        _ => (schema != SCHEMA_OF_SEVERAL)
+            .then(|| format!("the schema is `{schema}`, not `{SCHEMA_OF_SEVERAL}`")),
+    };
+    match whole.or_else(|| forecasts.iter().find_map(impossible_forecast_message)) {
+        Some(message) => Err(broken(message, None)),
+        None => Ok(forecasts),
     }
-    SumHeadroom::default().reserve_for(&saved).map_err(|reason| broken(reason, None))?;
+}
+
+/// Says what of a forecast cannot be, if something cannot.
+fn impossible_forecast_message(saved: &SavingsForecast) -> Option<String> {
+    if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
+        return Some(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema));
+    }
+    if let Err(reason) = SumHeadroom::default().reserve_for(saved) {
+        return Some(reason);
+    }
     if saved.pooled.iter().any(|it| !are_possible_bills(it, 0.0)) {
-        return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));
+        return Some("`pooled`: no sessions can have been billed so".to_owned());
     }
     if saved.drift.as_ref().is_some_and(|it| it.deviation < 0.0) {
-        return Err(broken("`drift`: a deviation is not negative".to_owned(), None));
+        return Some("`drift`: a deviation is not negative".to_owned());
     }
     if let Some(day) = saved.trial.iter().find(|it| calendar::parse_day(&it.day).is_none()) {
-        return Err(broken(format!("`{}` is not a date", day.day), None));
+        return Some(format!("`{}` is not a date", day.day));
     }
-    match saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
-        Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
-        None if saved.interval[0] > saved.interval[1] => {
-            Err(broken("the ends of `interval` are out of order".to_owned(), None))
-        }
-        None => Ok(saved),
+    if let Some(kind) = saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
+        return Some(format!("`{}`: no sessions can have been billed so", kind.name));
     }
+    let is_reversed = saved.interval[0] > saved.interval[1];
+    is_reversed.then(|| "the ends of `interval` are out of order".to_owned())
 }
 
 /// Returns whether sessions can have been billed so, and can be forecast to change so.
@@ -75,24 +104,46 @@ fn are_possible_bills(bills: &BillsBySize, change: f64) -> bool {
     sessions > 0 && size > 0.0 && usd >= 0.0 && residual >= 0.0 && change >= -1.0
 }
 
-/// Holds a forecast against the sessions that came after it.
+/// Holds forecasts, each of another agent, against the sessions that came after them.
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub fn check_forecast(
+pub fn check_forecasts(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    (saved, asked): (&[SavingsForecast], &RealisedRequest),
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<Realised> {
+    let one = |forecast| check_forecast(catalog, comparison, (forecast, asked), threads, progress);
+    let mut found = saved.iter().map(one).collect::<Result<Vec<_>>>()?;
+    let first = (!found.is_empty())
+        .then(|| found.remove(0))
+        .ok_or_else(|| no_recording_error("hold the forecast against"))?;
+    Ok(Realised { other_agents: found, ..first })
+}
+
+/// Holds one forecast against the sessions that came after it.
+fn check_forecast(
     catalog: &Catalog,
     comparison: &Comparison,
     (saved, asked): (&SavingsForecast, &RealisedRequest),
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Realised> {
-    let agent = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
+    let known = Agent::all_by_file_name()?;
+    let agent = known.values().find(|it| it.name == saved.agent);
     let since_ms = asked.changed.as_deref().map(|day| parse_day_ms("--changed", day)).transpose()?;
     let all = size_sessions_as_forecast(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording_error("hold the forecast against"));
     }
-    let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| may_be_of_agent(agent, &it.seen));
+    // A session may be of the agent if its log is that of no other.
+    let may_be_own = |seen: &LogData| {
+        let is_known = |it: &Agent| it.matches_log(seen.format, &seen.model);
+        agent.is_none_or(is_known) || !known.values().any(is_known)
+    };
+    let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| may_be_own(&it.seen));
     let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
     let is_later = |session: &SizedSession| {
         let after = saved.until_ms.is_none_or(|until| begins(session).is_some_and(|it| it > until));
@@ -110,7 +161,20 @@ pub fn check_forecast(
     let out = counted.left_out.values().sum::<usize>() + more;
     let who = counted.compared;
     let compared = found.compared.clone().map(|it| ComparedSessions { who, ..it });
+    // What says nothing is counted by kind, too: neither with the change nor compared with.
+    let mut kinds = found.kinds.clone();
+    for (session, group) in later.iter().zip(&counted.has_change) {
+        let name = session.seen.session_kind_label();
+        let own = kinds.iter_mut().find(|it| it.kind == name);
+        match (own, *group) {
+            (_, Some(BEFORE)) if compared.is_some() => {}
+            (Some(_), Some(AFTER)) => {}
+            (Some(kind), _) => kind.silent += 1,
+            (None, _) => kinds.push(RealisedKind { kind: name, silent: 1, ..RealisedKind::default() }),
+        }
+    }
     Ok(Realised {
+        kinds,
         left_out: left_out.into_iter().listed(),
         left_out_later: [out, later.len()],
         compared,
@@ -169,12 +233,6 @@ fn group_outcomes(
     }
     let sessions_without = values.len() - sessions.len();
     OutcomeReport { sessions_without, ..OutcomeReport::new(outcome_name, source, &sessions) }
-}
-
-/// Returns whether a session may be of an agent: its log is that of no other.
-fn may_be_of_agent(agent: Option<&Agent>, seen: &LogData) -> bool {
-    let is_known = |it: &Agent| it.matches_log(seen.format, &seen.model);
-    agent.is_none_or(is_known) || !Agent::all_by_file_name().is_ok_and(|it| it.values().any(is_known))
 }
 
 /// Checks that each person who is named has later sessions.
@@ -331,10 +389,10 @@ impl CountedSessions {
         for (session, has) in all.iter().zip(has) {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());
+            // A play in which nothing changes says so, too, whatever the log shows.
+            let is_alike = has == ChangeInLog::Alike || session.change == Some(0.0);
             let counts = match (days.is_empty(), is_on) {
-                _ if has == ChangeInLog::Alike => {
-                    Err("they are the same with the change and without it".to_owned())
-                }
+                _ if is_alike => Err("they are the same with the change and without it".to_owned()),
                 (true, _) => still.is_unchanged_session(&set, session, has),
                 (false, None) => Err("they began on no day of the trial".to_owned()),
                 (false, Some(is_on)) => is_unchanged_in_trial(is_on, has),

@@ -46,7 +46,7 @@ pub fn first_screen_and_advice(
     }
     let mut levers = Vec::new();
     for own in advice.agents.iter().chain(&advice.by_bills) {
-        let best = own.best_levers().into_iter().cloned();
+        let best = own.best_levers().into_iter().chain(&own.ceilings).cloned();
         levers.extend(best.map(|lever| Lever { agent: own.agent.clone(), ..lever }));
     }
     let screen = FirstScreen::new(&all, advice.skipped.clone(), levers, certainty_sentences(&advice));

@@ -100,12 +100,7 @@ impl FormatArg {
         (format.write)(&rows_by_flatness(format.is_flat)).map_err(unwritable_error)
     }
 
-    /// Returns whether it is a table of cells.
-    pub(super) fn has_flat_rows(self) -> bool {
-        self.row_format().is_some_and(|it| it.is_flat)
-    }
-
-    fn row_format(self) -> Option<row::RowFormat> {
+    pub(super) fn row_format(self) -> Option<row::RowFormat> {
         row::FORMATS.into_iter().find(|it| it.name == self.0)
     }
 

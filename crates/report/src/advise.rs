@@ -15,7 +15,8 @@ use saved::TrialDay;
 use serde::Serializer;
 
 pub(crate) use words::{
-    ADVISE_DETAILS, brief_levers_grid, format_rough_usd, format_usd_cents, indices_of_top_levers,
+    ADVISE_DETAILS, brief_levers_grid, ceilings_sentence, format_rough_usd, format_usd_cents,
+    indices_of_top_levers,
 };
 pub use words::{advice_markdown, draw_advice, render_advice_page};
 
@@ -89,6 +90,12 @@ pub struct AgentAdvice {
     pub untold: Vec<UntoldLever>,
     /// What only the agent's maintainers can change, where it would save.
     pub wishes: Vec<WishEffect>,
+    /// What other models' prices would save at most, the most first: no word, no interval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ceilings: Vec<Lever>,
+    /// Which of the settings files that were given is its own.
+    #[serde(skip)]
+    pub settings_file: Option<usize>,
 }
 
 /// Writes a bill with what is known of the account's limits.
@@ -105,7 +112,9 @@ fn without_settings<S: Serializer>(all: &[AgentAdvice], to: S) -> Result<S::Ok, 
         let told = group! { "agent": advice.agent.clone(), "sessions": sessions, "month": month, "levers": Value::serialised(&advice.levers) };
         let untold =
             (!advice.untold.is_empty()).then(|| group! { "untold": Value::serialised(&advice.untold) });
-        untold.into_iter().fold(told, Value::and)
+        let ceilings =
+            (!advice.ceilings.is_empty()).then(|| group! { "ceilings": Value::serialised(&advice.ceilings) });
+        untold.into_iter().chain(ceilings).fold(told, Value::and)
     };
     all.iter().map(one).listed().serialize(to)
 }

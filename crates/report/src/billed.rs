@@ -182,19 +182,23 @@ pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_ev
     for (nth, (row, judged)) in rows.iter().zip(family.judge_levers()).enumerate() {
         if judged.word.is_some() {
             let mut lever = row.lever_with_judgement(judged, billed).with_monthly_cost(month.usd);
-            lever.people = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.person));
-            lever.projects = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.project));
+            if lever.ceiling.is_none() {
+                lever.people = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.person));
+                lever.projects = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.project));
+            }
             levers.push(lever);
         }
     }
     levers.order_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
+    let (ceilings, levers) = levers.into_iter().partition(|it: &Lever| it.ceiling.is_some());
     // The levers that no session tells, where one says why.
     let untold = LEVERS.iter().enumerate().filter_map(|(nth, (name, _))| {
         let reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
         let reasons: Option<Vec<&str>> = reasons.collect();
         reasons?.first().map(|reason| UntoldLever { name, reason })
     });
-    AgentAdvice { sessions: sessions.len(), month, levers, untold: untold.listed(), ..AgentAdvice::default() }
+    let (sessions, untold) = (sessions.len(), untold.listed());
+    AgentAdvice { sessions, month, levers, ceilings, untold, ..AgentAdvice::default() }
 }
 
 /// Returns a cost that what is assumed moves so far.
@@ -261,7 +265,14 @@ impl LeverRow {
         let change = judged.change.or(alone);
         let high = |high: f64| if self.never_costs_more() { high.min(0.0) } else { high };
         let interval = judged.interval.map(|[low, end]| [low, high(end)]);
-        Lever { set: Vec::new(), change, expected: change, interval, known_by: KnownBy::Bills, ..judged }
+        let lever =
+            Lever { set: Vec::new(), change, expected: change, interval, known_by: KnownBy::Bills, ..judged };
+        if lever.ceiling.is_none() {
+            return lever;
+        }
+        // Prices alone do not tell what later sessions would cost.
+        let why = "quality not judged, nor other turns".to_owned();
+        Lever { word: None, why, interval: None, ..lever }
     }
 
     /// Returns whom it concerns.

@@ -79,6 +79,16 @@ pub struct AddedSaving {
     pub change: f64,
 }
 
+/// Of another model's prices: the sessions that they were taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CeilingSessions {
+    pub sessions: usize,
+    /// Those that are short enough to try the other model on.
+    pub short_sessions: u64,
+    /// The most requests of such a session.
+    pub short_requests: u64,
+}
+
 /// The name of levers that are settings of an agent.
 pub const SETTINGS: &str = "settings";
 
@@ -149,6 +159,9 @@ pub struct Lever {
     pub people: Vec<GroupSaving>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<GroupSaving>,
+    /// Of another model: it is not a lever but the most that prices could save, without a word or an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<CeilingSessions>,
     /// Whose sessions it changes.
     #[serde(skip)]
     pub lanes: Lanes,
@@ -197,8 +210,8 @@ impl Lever {
         self.floor_risk.is_none_or(|risk| risk <= 0.05)
     }
 
-    /// Puts levers in the order in which one reads them: what to do, then what can be judged, then what no play can, as another model's answers;
-    /// of each, the most saved first.
+    /// Puts levers in the order in which one reads them: what to do, then what can be judged, then what no play can; of each, the most saved
+    /// first.
     pub fn reading_order(&self, other: &Self) -> Ordering {
         let rank = |it: &Self| (it.word != Some(Word::Do), it.unjudged.is_some());
         let by_saving = || other.monthly_saving_usd().total_cmp(&self.monthly_saving_usd());

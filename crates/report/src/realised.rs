@@ -109,6 +109,9 @@ pub struct Realised {
     pub left_out_later: [usize; 2],
     /// What a reader must know.
     pub notes: Vec<String>,
+    /// What became of the forecasts of other agents that stand in the same file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_agents: Vec<Self>,
 }
 
 /// Sessions without the change.
@@ -122,16 +125,18 @@ pub struct ComparedSessions {
 }
 
 /// Later sessions of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RealisedKind {
     /// Lane, model and length.
     pub kind: String,
-    /// The number of sessions, before and after.
+    /// The number of sessions that say something, before and after.
     pub sessions: [u64; 2],
-    /// US dollars by size, before and after.
-    pub rate: [f64; 2],
+    /// The number of later sessions that say nothing of the change.
+    pub silent: u64,
+    /// US dollars by size, before and after; none where no later session says something.
+    pub rate: Option<[f64; 2]>,
     /// The change that was forecast.
-    pub forecast: f64,
+    pub forecast: Option<f64>,
 }
 
 impl Realised {
@@ -173,6 +178,7 @@ impl Realised {
             left_out_later: [left_out.iter().map(|it| it.1).sum(), later.len()],
             left_out,
             notes: Vec::new(),
+            other_agents: Vec::new(),
         }
     }
 
@@ -203,8 +209,9 @@ fn results_by_kind(saved: &SavingsForecast, later: &[&LaterSession]) -> Vec<Real
         (size > 0.0).then(|| RealisedKind {
             kind: name.to_owned(),
             sessions: [bills.map_or(0, |it| it.sessions), after.len() as u64],
-            rate: [before, usd / size],
-            forecast: hoped / size,
+            silent: 0,
+            rate: Some([before, usd / size]),
+            forecast: Some(hoped / size),
         })
     };
     names.into_iter().filter_map(kind).listed()

@@ -44,6 +44,9 @@ pub struct FirstScreen {
     pub by_day: Vec<DayBill>,
     /// What can be done about it, the largest saving first.
     pub levers: Vec<Lever>,
+    /// What other models' prices would save at most, the most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ceilings: Vec<Lever>,
     /// How sure all of this is, in a sentence.
     pub certainty: String,
     /// The commands that go on from here, and what they do.
@@ -217,8 +220,10 @@ impl FirstScreen {
                 *days.entry(*day).or_default() += costs;
             }
         }
-        levers.retain(|lever| lever.word.is_some());
         levers.sort_by(Lever::reading_order);
+        let (ceilings, mut levers): (Vec<_>, Vec<_>) =
+            levers.into_iter().partition(|lever| lever.ceiling.is_some());
+        levers.retain(|lever| lever.word.is_some());
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),
@@ -229,6 +234,7 @@ impl FirstScreen {
             by_project: ProjectBill::of_each_project(sessions),
             by_day: days.iter().map(DayBill::new).listed(),
             levers,
+            ceilings,
             certainty,
             next: Vec::new(),
             days,

@@ -204,8 +204,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
     let text = out(&ctxsim(folder.path(), &args));
     assert!(text.contains("A trial of 28 days: turn it on for the 14 days that are on"), "{text}");
     let saved =
-        ctxsim::app::parse_forecast("f.json", &fs::read_to_string(folder.path().join("f.json")).unwrap())
-            .unwrap();
+        &parse_forecasts("f.json", &fs::read_to_string(folder.path().join("f.json")).unwrap()).unwrap()[0];
     assert_eq!((saved.trial.len(), saved.trial[0].day.as_str()), (28, "2026-03-05"));
 
     // Three sessions each day, from day 60 on.
@@ -222,7 +221,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
             fs::remove_file(later.path().join(format!("{part}{unused}{day}.jsonl"))).unwrap();
         }
     }
-    let found = became(&saved, later.path());
+    let found = became(saved, later.path());
 
     assert!(found.compared.is_some() && found.sessions > 30, "{found:?}");
     assert_eq!(found.answer, ForecastOutcome::AsForecast, "{found:?}");
@@ -311,7 +310,7 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
     let of = |folder: &Path| {
         advise(&bundled_catalog(), &super::sessions(folder), &asked, Some(1), &|_, _| {}).unwrap()
     };
-    let saved = of(folder.path()).1.unwrap();
+    let saved = of(folder.path()).1.remove(0);
     assert_eq!(saved.set, ["autoCompactWindow=140000"]);
 
     // Nobody changes anything: some sessions are too short for the window, and the long ones grow beyond it.
@@ -327,6 +326,20 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
     assert!(found.compared.is_none(), "the long ones are no control group: {found:?}");
     let said = sentence(&found);
     assert!(said.starts_with("Nothing shows that anybody made this change. "), "{said}");
+}
+
+#[test]
+fn where_nothing_is_do_the_forecast_of_what_may_be_tried_is_saved() {
+    let folder = tempdir().unwrap();
+    write(folder.path(), &growing(8, 0, 6_500), "s");
+
+    let (advice, saved) = advice_on(folder.path(), None);
+
+    assert!(advice.advised_lever().is_none() && advice.asked.is_none());
+    let saved = saved.unwrap();
+    let lever = advice.levers.iter().find(|it| it.set == saved.set).unwrap();
+    assert!(matches!(lever.word, Some(Word::Try | Word::YourCall)), "{lever:?}");
+    assert_eq!((saved.set.len(), saved.word.as_str()), (1, lever.word_text()));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn forecast(agent: &str, set: &[&str]) -> SavingsForecast {
         r#"{{"schema":"ctxsim.forecast/2","agent":"{agent}","set":{},"until_ms":0,"versions":[],"change":-0.1,"interval":[-0.2,-0.05],"before":[],"kinds":[]}}"#,
         serde_json::to_string(set).unwrap()
     );
-    ctxsim::app::parse_forecast("f.json", &text).unwrap()
+    parse_forecasts("f.json", &text).unwrap().remove(0)
 }
 
 /// Applies settings to a file, and puts back what was there; returns what stood between.
@@ -136,8 +136,9 @@ fn nothing_to_apply_is_said_behind_the_list_and_a_missing_settings_file_before_a
 
     let done = apply("settings.json");
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(done.status.success(), "{told}");
-    assert!(told.contains("Nothing was written to `settings.json`: it takes a “do”"), "{told}");
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("nothing was written to `settings.json`"), "{told}");
+    assert!(told.contains("Claude Code: nothing is “do”; name a setting with `--try KEY=VALUE`"), "{told}");
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
 
     let told = refusal(&apply("nowhere.json"));
@@ -162,13 +163,16 @@ fn a_settings_file_behind_a_link_is_not_written() {
 fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_forecast_is_saved() {
     let folder = folder();
 
-    let text =
-        out(&ctxsim(folder.path(), ["advise", "logs", "--try", "promptCacheTtl=5m", "--save", "f.json"]));
-
-    assert!(
-        text.starts_with("Cache the main conversation for 5 minutes\nIt changes nothing in these sessions."),
-        "{text}"
+    let nothing = ctxsim(folder.path(), args("advise logs --try promptCacheTtl=5m --save f.json"));
+    let text = String::from_utf8_lossy(&nothing.stdout).into_owned();
+    let heading = "Cache the main conversation for 5 minutes\nIt changes nothing in these sessions.\n";
+    assert!(text.starts_with(heading), "{text}");
+    assert!(!text[..text.find("Do this").unwrap()].contains("Put this"), "nothing to paste: {text}");
+    assert_says(
+        &refusal(&nothing),
+        &["nothing was written to `f.json`", "Claude Code: `--try` changes nothing in these sessions"],
     );
+    assert!(!folder.path().join("f.json").exists());
     let text = out(&ctxsim(
         folder.path(),
         args("advise logs --try promptCacheTtl=1h --try autoCompactWindow=150000 --save f.json"),
@@ -179,7 +183,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
         ),
         "{text}"
     );
-    let saved = ctxsim::app::parse_forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
+    let saved = &parse_forecasts("f.json", &text_of(folder.path(), "f.json")).unwrap()[0];
     assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
     let json: Value =
         parsed(&ctxsim(folder.path(), ["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
@@ -338,25 +342,134 @@ fn what_would_change_is_shown_before_anything_is_written() {
     assert_eq!(bare.status.code(), Some(2), "there is nothing that it could show");
 }
 
+/// Writes sessions of Codex whose prompts grow by 6,500 tokens with each request, from a day of January on.
+fn write_codex(folder: &Path, prefix: &str, first_day: usize, n: usize) {
+    for nth in 0..n {
+        let mut lines = vec![
+            json!({"type": "session_meta", "payload": {"id": format!("{prefix}{nth}"), "cwd": "/Users/ann/p", "cli_version": "0.140.0"}}),
+            json!({"type": "turn_context", "payload": {"model": "gpt-5"}}),
+        ];
+        let item = |role: &str, part: &str, text: String| json!({"type": "response_item", "payload": {"type": "message", "role": role, "content": [{"type": part, "text": text}]}});
+        let mut total = 0;
+        for at in 0..20 {
+            let read = if at == 0 { 0 } else { 6_500 * at / 128 * 128 };
+            let prompt = 6_500 * (at + 1) + nth;
+            total += prompt;
+            let usage = |input| json!({"input_tokens": input, "cached_input_tokens": read, "output_tokens": 50, "reasoning_output_tokens": 0});
+            lines.push(item("user", "input_text", format!("{at} {}", "word ".repeat(5_100))));
+            lines.push(item("assistant", "output_text", format!("done {at}")));
+            let info = json!({"total_token_usage": usage(total), "last_token_usage": usage(prompt)});
+            lines.push(json!({"type": "event_msg", "payload": {"type": "token_count", "info": info}}));
+        }
+        let time =
+            |at: usize| format!("2026-01-{:02}T00:{:02}:{:02}.000Z", first_day + nth, at / 60, at % 60);
+        let line = |(at, line): (usize, &mut Value)| {
+            line["timestamp"] = time(at).into();
+            format!("{line}\n")
+        };
+        let text: String = lines.iter_mut().enumerate().map(line).collect();
+        fs::write(folder.join(format!("rollout-{prefix}{nth}.jsonl")), text).unwrap();
+    }
+}
+
 #[test]
-fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() {
+fn a_folder_of_two_agents_is_applied_saved_and_undone_in_one_call_and_held_against_later_sessions() {
+    let folder = folder();
+    let logs = folder.path().join("logs");
+    write_codex(&logs, "c", 1, 12);
+    let config = "model = \"gpt-5\" # the newest\n\n[tools]\nweb = true\n";
+    let write_settings = || {
+        fs::write(folder.path().join("settings.json"), REAL).unwrap();
+        fs::write(folder.path().join("config.toml"), config).unwrap();
+    };
+    write_settings();
+    let tried = "--try promptCacheTtl=1h --try model_auto_compact_token_limit=80000";
+    let all =
+        format!("advise logs {tried} --settings config.toml --settings settings.json --apply --save f.json");
+
+    let done = ctxsim(folder.path(), args(&all));
+
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{told}");
+    assert_says(
+        &told,
+        &[
+            "Saved for Claude Code: `promptCacheTtl=1h`",
+            "Saved for Codex: `model_auto_compact_token_limit=80000`",
+        ],
+    );
+    assert_says(&told, &["ctxsim advise --undo f.json --settings settings.json --settings config.toml"]);
+    assert!(text_of(folder.path(), "settings.json").contains("\"promptCacheTtl\": \"1h\""));
+    let toml = config.replace("\n[tools]", "\nmodel_auto_compact_token_limit = 80000\n[tools]");
+    assert_eq!(text_of(folder.path(), "config.toml"), toml);
+    let undo = ctxsim(
+        folder.path(),
+        args("advise --undo f.json --settings codex=config.toml --settings settings.json"),
+    );
+    assert!(undo.status.success(), "{}", String::from_utf8_lossy(&undo.stderr));
+    assert_eq!(
+        [text_of(folder.path(), "settings.json"), text_of(folder.path(), "config.toml")],
+        [REAL, config]
+    );
+
+    // Afterwards: sessions of Codex that are as before, and none of Claude Code.
+    write_codex(&logs, "d", 20, 3);
+    let found: Value = parsed(&ctxsim(folder.path(), args("realised f.json logs --format json")));
+    let others = found["other_agents"].as_array().unwrap();
+    assert_eq!((found["agent"].as_str(), others[0]["agent"].as_str()), (Some("Claude Code"), Some("Codex")));
+    assert_eq!(
+        (&others[0]["sessions"], &others[0]["kinds"][0]["silent"]),
+        (&json!(0), &json!(3)),
+        "{others:?}"
+    );
+
+    // Only one has a file, and then none has.
+    let one = ctxsim(folder.path(), args(&format!("advise logs {tried} --settings settings.json --apply")));
+    let told = String::from_utf8_lossy(&one.stderr).into_owned();
+    assert!(
+        one.status.success() && told.contains("Nothing was written for Codex: add `--settings codex=FILE`."),
+        "{told}"
+    );
+    assert_eq!(text_of(folder.path(), "config.toml"), config);
+    write_settings();
+    fs::write(folder.path().join("other.json"), "{}").unwrap();
+    for (given, says) in [
+        (
+            "--settings codx=config.toml",
+            "`--settings claude-code=config.toml` or `--settings codex=config.toml`",
+        ),
+        ("--settings pi=other.json", "it cannot be told whose settings `other.json` has"),
+        (
+            "--settings settings.json --settings other.json",
+            "name its agent: `--settings claude-code=other.json`",
+        ),
+    ] {
+        let told = refusal(&ctxsim(folder.path(), args(&format!("advise logs {tried} {given} --apply"))));
+        assert_says(&told, &["--settings", says]);
+    }
+    assert_eq!(text_of(folder.path(), "settings.json"), REAL);
+}
+
+#[test]
+fn of_several_agents_that_with_something_to_do_is_applied_and_the_other_says_why_not() {
     let folder = folder();
     let codex = data("recorded/codex-rollout.jsonl");
     fs::copy(codex, folder.path().join("logs/codex.jsonl")).unwrap();
     fs::write(folder.path().join("settings.json"), REAL).unwrap();
 
     let all = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
-    let done = ctxsim(folder.path(), all);
+    let done = ctxsim(folder.path(), [&all[..], &["--dry-run"]].concat());
 
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{told}");
-    assert!(told.contains("`--agent claude-code` or `--agent codex`"), "{told}");
+    assert!(
+        done.status.success() && told.contains("Nothing was written for Codex: nothing is “do”"),
+        "{told}"
+    );
     assert!(String::from_utf8_lossy(&done.stdout).contains("Codex"), "the list is shown all the same");
-    assert!(!folder.path().join("f.json").exists());
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
     let one = out(&ctxsim(folder.path(), [&all[..], &["--agent", "claude-code"]].concat()));
     assert!(one.contains("1 skipped: of another agent (1)") && !one.contains("Codex"), "{one}");
-    let saved = ctxsim::app::parse_forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
+    let saved = &parse_forecasts("f.json", &text_of(folder.path(), "f.json")).unwrap()[0];
     assert_eq!(saved.agent, "Claude Code");
     assert!(text_of(folder.path(), "settings.json").contains("\"promptCacheTtl\": \"1h\""));
 }

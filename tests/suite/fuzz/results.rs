@@ -1,6 +1,6 @@
 //! Results of ctxsim that it reads again, given any bytes: parts, shards, forecasts, best values and snapshots, with the pages drawn from them.
 
-use ctxsim::app::parse_forecast;
+use ctxsim::app::parse_forecasts;
 use ctxsim::app::parts;
 use ctxsim::app::tune::{self, TuneHead};
 use ctxsim::diag::Place;
@@ -60,7 +60,8 @@ pub(super) fn shards(bytes: &[u8]) {
 
 /// Reads a forecast, and holds it against sessions that are like it, and not.
 pub(super) fn advice(bytes: &[u8]) {
-    let Ok(saved) = parse_forecast("fuzz", &String::from_utf8_lossy(bytes)) else { return };
+    let Ok(mut all) = parse_forecasts("fuzz", &String::from_utf8_lossy(bytes)) else { return };
+    let saved = all.remove(0);
     let kinds: Vec<String> =
         saved.kinds.iter().map(|it| it.name.clone()).chain(["other".to_owned()]).collect();
     let later = (0..40).map(|nth| LaterSession {

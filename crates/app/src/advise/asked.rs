@@ -12,24 +12,27 @@ use ctxsim_report::advise::saved::TrialDay;
 use ctxsim_report::decide::SESSIONS_MIN;
 use ctxsim_report::lever::{GroupSaving, Lever, Word};
 
-/// Reads which settings and values are asked of an agent, together one choice; nothing where it has none of these settings and another agent has.
+/// Reads which settings and values are asked of an agent, together one choice, without those that another agent has.
 ///
 /// # Errors
 /// A text without `=`, a setting that no agent has, a value that the setting does not take, or a setting that is named twice.
 pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Checked<Vec<SettingPair>> {
+    let known = Agent::all_by_file_name()?;
     let mut all: Vec<SettingPair> = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
         let Some((key, value)) = text.split_once('=') else {
             let message = "a setting and its value are expected";
-            problems.push(try_option_problem(text, message, key_value_help(agent)));
+            let first = agent.settings.first();
+            let first = first.and_then(|it| Some(format!("{}={}", it.key, it.values.first()?)));
+            let help = format!("write KEY=VALUE, as in `--try {}`", first.unwrap_or_default());
+            problems.push(try_option_problem(text, message, help));
             continue;
         };
         let Some(setting) = agent.setting(key.trim()) else {
-            if is_setting_of_other_agent(agent, key.trim()) {
-                return Ok(Vec::new());
+            if !known.values().any(|it| it.setting(key.trim()).is_some()) {
+                problems.push(unknown_setting_problem(agent, text, key.trim()));
             }
-            problems.push(unknown_setting_problem(agent, text, key.trim()));
             continue;
         };
         if all.iter().any(|pair| pair.setting.key == setting.key) {
@@ -62,25 +65,21 @@ pub(super) fn describe_unmet_needs(agent: &Agent, pairs: &[SettingPair]) -> Vec<
     vec![try_option_problem(&set[0], message, format!("also give `--try {}`", needed.join(" --try ")))]
 }
 
-/// Says that none of the agents of the sessions has what is asked for.
-pub(super) fn problems_with_other_agents_settings(agents: &[String], texts: &[String]) -> Vec<Diagnostic> {
-    let known = Agent::all_by_file_name().map(|it| it.values().listed()).unwrap_or_default();
-    let key = |text: &String| text.split_once('=').map_or(text.clone(), |it| it.0.trim().to_owned());
-    let has = |agent: &&Agent| texts.iter().all(|it| agent.setting(&key(it)).is_some());
-    let whose: Vec<String> = known.into_iter().filter(has).map(|it| it.name.clone()).listed();
-    let whose = if whose.is_empty() { "different agents".to_owned() } else { listed(&whose) };
-    let message = format!("these are sessions of {}, and this is a setting of {whose}", listed(agents));
-    vec![try_option_problem(&texts.join(" "), message, "name sessions of the agent that has the setting")]
-}
-
-fn is_setting_of_other_agent(agent: &Agent, key: &str) -> bool {
-    Agent::all_by_file_name()
-        .is_ok_and(|it| it.values().any(|it| it.name != agent.name && it.setting(key).is_some()))
-}
-
-fn key_value_help(agent: &Agent) -> String {
-    let first = agent.settings.first().and_then(|it| Some(format!("{}={}", it.key, it.values.first()?)));
-    format!("write KEY=VALUE, as in `--try {}`", first.unwrap_or_default())
+/// Checks that one of the agents of the sessions has each setting that is asked for.
+pub(super) fn check_agents_have_settings(agents: &[String], texts: &[String]) -> Result<()> {
+    let known = Agent::all_by_file_name()?.values();
+    let mut problems = Vec::new();
+    for text in texts {
+        let key = text.split_once('=').map_or(text.as_str(), |it| it.0.trim());
+        let whose = known.clone().filter(|it| it.setting(key).is_some()).map(|it| it.name.clone()).listed();
+        if !whose.iter().any(|it| agents.contains(it)) {
+            let (ours, whose) = (listed(agents), listed(&whose));
+            let message = format!("these are sessions of {ours}, and this is a setting of {whose}");
+            let help = "name sessions of the agent that has the setting";
+            problems.push(try_option_problem(text, message, help));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
 /// Says that an agent has no such setting, with the reason where it is one that is not played.
@@ -217,6 +216,8 @@ pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_ow
         lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
         Some(lever.with_monthly_cost(Some(group.month_usd)))
     };
+    let month_usd = advice.month.usd;
+    advice.ceilings = advice.ceilings.into_iter().map(|lever| lever.with_monthly_cost(month_usd)).collect();
     let levers = advice.levers.iter().enumerate();
     let levers = levers.filter_map(|(nth, it)| Some((nth, narrow(it)?))).listed();
     let mut advice = advice.with_replaced_levers(levers);

@@ -121,7 +121,11 @@ fn refused_value_message(setting: &AgentSetting, value: &str) -> Option<String> 
     (!is_sound).then(|| format!("`{value}` is not a value of `{}`", setting.key))
 }
 
-fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent> {
+/// Returns the agent of a forecast.
+///
+/// # Errors
+/// It is not known.
+pub fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent> {
     let found = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     found.ok_or_else(|| {
         setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), "")

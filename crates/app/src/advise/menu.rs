@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::agents::{Agent, MaintainerWish, SettingPair};
 use super::in_force::{SettingPolicies, SettingValues};
 use super::play::{LogData, log_data};
-use super::stated::FileSettings;
+use super::stated::{FileSettings, SettingsFile};
 use super::{AdviceRequest, asked, unknown_agent_problems};
 use crate::ListPrices;
 use ctxsim_input::policy::PolicyFamily;
@@ -124,13 +124,8 @@ impl<'c> SettingMenu<'c> {
         all.into_iter().listed()
     }
 
-    /// Returns to how many of the newest requests a choice cuts history, where it does.
-    pub(super) fn n_newest_requests_kept(&self, choice: &[usize]) -> Option<u64> {
-        self.policy_and_base_by_lane(choice).iter().filter_map(|it| it.0.newest_requests()).min()
-    }
-
     /// Returns what plays a choice and what plays the settings in force, in each lane that it concerns.
-    fn policy_and_base_by_lane(&self, choice: &[usize]) -> Vec<(Arc<Policy>, Arc<Policy>)> {
+    pub(super) fn policy_and_base_by_lane(&self, choice: &[usize]) -> Vec<(Arc<Policy>, Arc<Policy>)> {
         let in_lane = |of_agent: bool| {
             let own = self.pairs_in_lane(choice, of_agent);
             (!own.is_empty()).then_some(())?;
@@ -168,9 +163,9 @@ type LazyMenu<'c> = OnceLock<Result<SettingMenu<'c>, Vec<Diagnostic>>>;
 /// The menus of all agents that are known, each made when a session of it is met.
 pub(crate) struct SettingMenus<'c> {
     catalog: &'c Catalog,
-    asked: &'c AdviceRequest,
+    pub(super) asked: &'c AdviceRequest,
     /// The agent that is named: its sessions alone are meant, and those whose format does not tell the agent are its own.
-    named: Option<&'static Agent>,
+    pub(super) named: Option<&'static Agent>,
     agents: Vec<(&'static Agent, LazyMenu<'c>)>,
     /// The prices at which logs are billed.
     pub(super) prices: ListPrices,
@@ -203,11 +198,6 @@ impl<'c> SettingMenus<'c> {
         log_data(load).and_then(|seen| self.agent_of_log(&seen)).is_some_and(|it| it.has_folders)
     }
 
-    /// Returns whether a session is one of another agent than the one that is named.
-    pub(super) fn is_of_other_agent(&self, seen: &LogData) -> bool {
-        self.named.is_some() && self.agent_of_log(seen).is_none()
-    }
-
     /// Returns the menu of the agent that made a session; none where it is not known.
     ///
     /// # Errors
@@ -225,8 +215,11 @@ impl<'c> SettingMenus<'c> {
         let found = self.agents.iter().find(|(agent, _)| agent.name == name);
         let Some((agent, menu)) = found else { return Err(Error::from(Vec::new())) };
         let make = || {
-            let file = self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(agent, name, text));
-            let file = file.transpose().map_err(|it| it.problems())?.unwrap_or_default();
+            let file = SettingsFile::index_for_agent(&self.asked.settings, agent).map_or_else(
+                || Ok(FileSettings::default()),
+                |it| FileSettings::read(agent, &self.asked.settings[it].file, &self.asked.settings[it].text),
+            );
+            let file = file.map_err(|it| it.problems())?;
             let wishes = if self.asked.has_wishes { &agent.wishes[..] } else { &[] };
             let asked = asked::parse_setting_pairs(agent, &self.asked.pairs)?;
             let menu = SettingMenu { wishes, ..SettingMenu::new(self.catalog, agent, file, &asked) };

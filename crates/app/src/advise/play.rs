@@ -307,6 +307,14 @@ pub(super) fn log_data(load: &Load) -> Option<LogData> {
     let timeline = load.timeline()?;
     let recorded = timeline.recorded.as_ref()?;
     let last = timeline.last_ms();
+    let usage = || recorded.usage.iter().flatten();
+    // The prompts of the last requests before the harness's compactions, as billed.
+    let before = recorded.before_compactions.iter();
+    let before = before.filter_map(|request| recorded.usage.get(*request as usize).copied().flatten());
+    let compacted_at = before.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed();
+    // What was written with a short and with a long lifetime, where the log says which.
+    let written = usage().filter(|it| it.cache_write_long.is_some()).map(|it| it.writes(None));
+    let prompts = usage().map(|it| it.prompt).listed();
     Some(LogData {
         name: load.name.clone(),
         outcome: recorded.outcome.clone(),
@@ -318,32 +326,13 @@ pub(super) fn log_data(load: &Load) -> Option<LogData> {
         requests: timeline.spine.steps.len() as u64,
         span_ms: timeline.began_ms.zip(last).map(|it| [it.0, it.1]),
         window: load.profiles.first().map_or(0, |it| it.limits.prompt),
-        compacted_at: tokens_before_compactions(recorded),
-        written: cache_writes_by_lifetime(recorded),
+        compacted_at,
+        written: written.fold([0; 2], |sum, it| [sum[0] + it[0], sum[1] + it[1]]),
         billed_usd: recorded_bill_usd(load, timeline, recorded, |it| it.output),
         input_usd: recorded_bill_usd(load, timeline, recorded, |_| 0),
         as_logged: None,
-        held: largest_prompt_held_by_next(recorded),
+        held: prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default(),
     })
-}
-
-/// Returns the prompts of the last requests before the harness's compactions, as billed.
-fn tokens_before_compactions(recorded: &Recorded) -> Vec<Tokens> {
-    let usage = |request: &u32| recorded.usage.get(*request as usize).copied().flatten();
-    let usage = recorded.before_compactions.iter().filter_map(usage);
-    usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed()
-}
-
-/// Returns the largest prompt that was kept for two requests.
-fn largest_prompt_held_by_next(recorded: &Recorded) -> Tokens {
-    let prompts: Vec<Tokens> = recorded.usage.iter().flatten().map(|it| it.prompt).listed();
-    prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default()
-}
-
-/// Returns what was written with a short and with a long lifetime, where the log says which.
-fn cache_writes_by_lifetime(recorded: &Recorded) -> [Tokens; 2] {
-    let known = recorded.usage.iter().flatten().filter(|it| it.cache_write_long.is_some());
-    known.map(|it| it.writes(None)).fold([0; 2], |sum, it| [sum[0] + it[0], sum[1] + it[1]])
 }
 
 /// Returns the recorded bill of a session, at the prices of its own profile, with the output that counts.

@@ -24,6 +24,85 @@ pub struct FileSettings {
     pub notes: Vec<String>,
 }
 
+/// A settings file that was given: its path and its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsFile {
+    pub file: String,
+    pub text: String,
+    /// The agent that it is of, by the name of that agent's own file, where somebody said so.
+    pub agent: Option<String>,
+}
+
+impl SettingsFile {
+    /// Takes a file, and the agent that somebody named before it.
+    pub fn new(file: &str, text: &str, agent: Option<&str>) -> Self {
+        Self { file: file.to_owned(), text: text.to_owned(), agent: agent.map(str::to_owned) }
+    }
+
+    /// Returns how much it looks like a file of an agent: by its place, and by the settings that it has; `None` where it is of another form.
+    fn likeness(&self, agent: &Agent) -> Option<usize> {
+        if let Some(named) = &self.agent {
+            let is_named = Agent::all_by_file_name().ok();
+            let is_named = is_named.and_then(|all| all.get(named)).is_some_and(|it| it.name == agent.name);
+            return is_named.then_some(usize::MAX);
+        }
+        let is_json = self.text.trim_start().starts_with('{');
+        let is_toml = !is_json && decode_table::<Value>(&self.text, Format::Toml).is_ok();
+        let path = self.file.replace('\\', "/");
+        let read = SettingsText::new(agent, &self.file, &self.text).ok();
+        let (mut likeness, mut has_form) = (0, false);
+        for setting in &agent.settings {
+            let is_its_place = path.ends_with(setting.at.trim_start_matches("~/"));
+            let is_set = read.as_ref().is_some_and(|read| read.effective_value(setting).is_some());
+            likeness += usize::from(is_its_place) + usize::from(is_set);
+            has_form |= match setting.form {
+                SettingsForm::Json => is_json || self.text.trim().is_empty(),
+                SettingsForm::Toml => is_toml,
+                SettingsForm::Env => !is_json && !is_toml,
+                SettingsForm::Code => !is_json,
+            };
+        }
+        (likeness > 0 || has_form).then_some(likeness)
+    }
+
+    /// Returns which of some files is most like one of an agent.
+    pub(super) fn index_for_agent(files: &[Self], agent: &Agent) -> Option<usize> {
+        let likeness = files.iter().map(|file| file.likeness(agent)).listed();
+        let most = likeness.iter().flatten().max()?;
+        likeness.iter().position(|it| it.as_ref() == Some(most))
+    }
+
+    /// Returns which of some files is that of each agent, where one is.
+    ///
+    /// # Errors
+    /// It cannot be told of which agent a file is.
+    pub fn indices_for_agents(files: &[Self], agents: &[&'static Agent]) -> Result<Vec<Option<usize>>> {
+        let mut found = agents.iter().map(|agent| Self::index_for_agent(files, agent)).listed();
+        for (nth, file) in files.iter().enumerate() {
+            let own = (0..agents.len()).filter(|it| found[*it] == Some(nth)).listed();
+            let sure = own.iter().copied().filter(|it| file.likeness(agents[*it]) > Some(0)).listed();
+            match (own.as_slice(), sure.as_slice()) {
+                ([_], _) => {}
+                (_, [one]) => own.iter().filter(|it| *it != one).for_each(|it| found[*it] = None),
+                _ => return Err(file.unassigned_error(agents)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Says that it cannot be told of which agent it is.
+    fn unassigned_error(&self, agents: &[&'static Agent]) -> Error {
+        let is_one = |name: &String| agents.iter().any(|agent| agent.name == *name);
+        let known = Agent::all_by_file_name().into_iter().flatten().filter(|it| is_one(&it.1.name));
+        let (options, names): (Vec<_>, Vec<_>) =
+            known.map(|it| (format!("`--settings {}={}`", it.0, self.file), it.1.name.clone())).unzip();
+        let names = listed(&names);
+        let message = format!("it cannot be told whose settings `{}` has: these are of {names}", self.file);
+        let help = format!("name its agent: {}", options.join(" or "));
+        problem_in("--settings", Code("setting-value"), message).help(help).into()
+    }
+}
+
 /// A value, where it stands, and the variable that says it.
 struct StatedValue {
     value: String,

@@ -32,6 +32,8 @@ pub(super) struct Verdicts {
     pub(super) pasted: Option<PlacedChoice>,
     /// What was asked for.
     pub(super) asked: Option<PlacedChoice>,
+    /// Of single settings that are not *do*, the one that comes first: a *your call* that is judged, else a *try*.
+    pub(super) next: Option<PlacedChoice>,
 }
 
 /// A choice among the verdicts.
@@ -78,12 +80,6 @@ impl<'a> AgentMonth<'a> {
 }
 
 impl AgentSessions<'_> {
-    /// Returns the share of needed evidence that prompts hold as things are.
-    pub(super) fn evidence_kept_share(&self) -> Option<f64> {
-        let (met, all) = sum_of_pairs(self.played.iter().map(|it| it.base.sums.needs.evidence()));
-        (all > 0.0).then(|| met / all)
-    }
-
     /// Returns what is known of the settings in force.
     pub(super) fn settings_in_force(&self) -> SettingsInForce<'_> {
         let seen = self.played.iter().map(|session| &session.seen).listed();
@@ -126,7 +122,12 @@ impl AgentSessions<'_> {
         };
         let pasted = best.and_then(placed);
         let asked = choices.iter().position(|choice| self.menu.is_requested_choice(choice)).and_then(placed);
-        Verdicts { levers: levers.into_iter().map(|(_, lever)| lever).listed(), pasted, asked }
+        let may_follow =
+            |lever: &Lever| lever.set.len() == 1 && matches!(lever.word, Some(Word::YourCall | Word::Try));
+        let open = levers.iter().filter(|(_, lever)| may_follow(lever));
+        let next = open.min_by_key(|(_, lever)| (lever.unjudged.is_some(), lever.word));
+        let next = next.and_then(|(nth, _)| placed(*nth));
+        Verdicts { levers: levers.into_iter().map(|(_, lever)| lever).listed(), pasted, asked, next }
     }
 
     /// Describes a choice as a lever, before it is judged.
@@ -135,8 +136,11 @@ impl AgentSessions<'_> {
         let either = |one: Lanes, other: Lanes| if one == other { one } else { Lanes::Both };
         let unjudged = pairs.iter().find_map(|pair| pair.setting.unjudged.clone());
         // A window that is small against the requests of the sessions is its user's to judge.
-        let requests = || self.played.iter().map(|it| it.seen.requests).listed();
-        let narrow = || task::narrow_window_reason(self.menu.n_newest_requests_kept(choice)?, &requests());
+        let narrow = || {
+            let policies = self.menu.policy_and_base_by_lane(choice);
+            let kept = policies.iter().filter_map(|it| it.0.newest_requests()).min()?;
+            task::narrow_window_reason(kept, &self.played.iter().map(|it| it.seen.requests).listed())
+        };
         Lever {
             name: SETTINGS,
             set: pairs.iter().map(|pair| pair.to_key_value()).listed(),
@@ -218,13 +222,14 @@ impl AgentSessions<'_> {
     }
 
     /// Returns what to write down of a choice, so that later sessions can be held against it. Sessions are measured by what they cost with
-    /// what is in force, where later ones can be played with it.
+    /// what is in force, where later ones can be played with it. Nothing is expected of what changes nothing.
     pub(super) fn forecast_to_save(
         &self,
         choice: &MenuChoice,
         lever: &Lever,
         in_force: &SettingsInForce<'_>,
     ) -> Option<SavingsForecast> {
+        lever.word?;
         let before = self.values_before_choice(choice, in_force);
         let EarlierBills { kinds, pooled, drift } = self.earlier_bills(choice, !before.is_empty());
         let versions = self.played.iter().map(|it| it.seen.version.clone());

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::path::Component;
-use std::process::{ChildStdin, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::{env, thread};
 
 use crate::project::work_tree_top;
@@ -171,9 +171,13 @@ impl Repository {
         let mut child = command.stdout(Stdio::piped()).spawn().map_err(|it| git_not_started_error(&it))?;
         let ids: String = blobs.iter().map(|it| format!("{}\n", it.id)).collect();
         let answered = match (child.stdin.take(), child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => send_object_ids(stdin, ids).and_then(|()| {
-                hand_out_blob_contents(&mut BufReader::new(stdout), revision, &blobs, &mut take)
-            }),
+            (Some(mut stdin), Some(stdout)) => {
+                // Beside whoever reads the answers: git answers before it has read all.
+                let writes = thread::Builder::new().spawn(move || stdin.write_all(ids.as_bytes()));
+                writes.map_err(unreadable_answer_error).and_then(|_| {
+                    hand_out_blob_contents(&mut BufReader::new(stdout), revision, &blobs, &mut take)
+                })
+            }
             _ => Ok(()),
         };
         // Whether or not all that it prints was read.
@@ -256,12 +260,6 @@ fn find_git_outside(work_tree: &Path) -> Result<PathBuf> {
 /// Runs git to its end.
 fn run_command(mut command: Command) -> Result<Output> {
     command.output().map_err(|it| git_not_started_error(&it))
-}
-
-/// Asks for objects, beside whoever reads the answers: git answers before it has read all.
-fn send_object_ids(mut stdin: ChildStdin, ids: String) -> Result<()> {
-    let writes = thread::Builder::new().spawn(move || stdin.write_all(ids.as_bytes()));
-    writes.map(|_| ()).map_err(unreadable_answer_error)
 }
 
 /// Hands out what `cat-file --batch` answers: a line with the size, the content, and the end of a line.

@@ -287,7 +287,11 @@ impl OverwriteRules<'_> {
             Replaceable::Beginning(text) => file_begins_with(path, text),
             Replaceable::All => true,
         };
-        if is_replaced || there.len() == 0 || text.is_some_and(|it| has_exact_text(path, &there, it)) {
+        // No more is read than the text is long.
+        let has_text = |text: &[u8]| {
+            there.len() == text.len() as u64 && read_first_bytes(path, there.len()).is_ok_and(|it| it == text)
+        };
+        if is_replaced || there.len() == 0 || text.is_some_and(has_text) {
             return Ok(());
         }
         let help = match self.replaced {
@@ -296,11 +300,6 @@ impl OverwriteRules<'_> {
         };
         Err(error_at(Code("output-exists"), path, "this file exists, and ctxsim did not write it", help))
     }
-}
-
-/// Returns whether a file has a text, reading no more than that text is long.
-fn has_exact_text(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
-    there.len() == text.len() as u64 && read_first_bytes(path, there.len()).is_ok_and(|it| it == text)
 }
 
 /// Returns whether a file, and not a link, begins with a text, whatever its line ends.

@@ -6,11 +6,14 @@ use clap::ArgGroup;
 
 use crate::progress::READS_AND_SIMULATES;
 use ctxsim_app::advise::agents::Agent;
-use ctxsim_app::advise::edit::{ChangedFile, apply_forecast as edited, undo_forecast};
+use ctxsim_app::advise::edit::{ChangedFile, agent_of_forecast, apply_forecast as edited, undo_forecast};
+use ctxsim_app::advise::stated::SettingsFile;
 use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
-use ctxsim_app::parse_forecast;
-use ctxsim_report::advise::saved::SavingsForecast;
-use ctxsim_report::advise::{Advice, advice_markdown, draw_advice, render_advice_page};
+use ctxsim_app::parse_forecasts;
+use ctxsim_base::grid::numbers::listed_code;
+use ctxsim_report::advise::saved::{ForecastFile, SavingsForecast};
+use ctxsim_report::advise::{AgentAdvice, advice_markdown, draw_advice, render_advice_page};
+use ctxsim_report::lever::Word;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -49,9 +52,9 @@ pub(super) const FORMATS: Formats<'_> = Formats {
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
     sessions: RecordedArgs,
-    /// The agent's settings file, for the values in force [default: as the logs show, else the agent's defaults]
+    /// An agent's settings file, for the values in force; AGENT=FILE says whose [default: as the logs show, else the agent's defaults]
     #[arg(long, value_name = "FILE")]
-    settings: Option<PathBuf>,
+    settings: Vec<PathBuf>,
     /// Use only the sessions of this agent; it is the agent of logs whose format does not tell
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -60,7 +63,7 @@ pub(crate) struct AdviseArgs {
     /// Judge this setting, too, whatever its word; several are judged together
     #[arg(long = "try", value_name = "KEY=VALUE")]
     pairs: Vec<String>,
-    /// Write the forecast to a small file, for `ctxsim realised`
+    /// Write the forecasts, one for each agent, to a small file, for `ctxsim realised`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Plan a trial of this setting by days, and judge it as `--try` does; several are tried together
@@ -72,10 +75,10 @@ pub(crate) struct AdviseArgs {
     /// First day of the trial [default: the day after the newest session]
     #[arg(long, value_name = "YYYY-MM-DD", requires = "trial")]
     from: Option<String>,
-    /// Write the advised or tried settings into the file that `--settings` names, after showing the change
+    /// Write the advised or tried settings into the files that `--settings` names, after showing the change
     #[arg(long, requires = "settings")]
     apply: bool,
-    /// Put back what the settings file said before this forecast was applied; no sessions are read
+    /// Put back what the settings files said before this forecast was applied; no sessions are read
     #[arg(long, value_name = "FORECAST", requires = "settings")]
     undo: Option<PathBuf>,
     /// Show what `--apply` or `--undo` would change, and write nothing
@@ -90,16 +93,16 @@ pub(crate) struct AdviseArgs {
     details: bool,
 }
 
-/// Advises, writes, and saves the forecast.
+/// Advises, writes, and saves the forecasts.
 pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result<()> {
-    if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
-        return undo_applied_forecast(catalog, from, settings, args.dry_run);
+    let settings = read_settings_files(catalog, args)?;
+    if let Some(from) = &args.undo {
+        return undo_applied_forecasts(catalog, from, &settings, args.dry_run);
     }
     let format = args.shown.shown.choose_format(&FORMATS)?;
-    let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_settings(it)?));
     let asked = AdviceRequest {
         agent: args.agent.clone(),
-        settings: args.settings.as_ref().map(settings).transpose()?,
+        settings,
         min_evidence: args.evidence.min_evidence,
         has_wishes: true,
         pairs: args.pairs.iter().chain(&args.trial).cloned().listed(),
@@ -109,7 +112,6 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
             seed: args.draw.seed.unwrap_or_default(),
         }),
     };
-    args.settings.iter().for_each(|it| catalog.files_read().add_path(it));
     let DrawArgs { seed, trials, threads } = args.draw;
     let comparison = Comparison { seed, trials, ..args.sessions.comparison() };
     let kept = ForceArgs::default().overwrite_rules(catalog.files_read());
@@ -117,15 +119,27 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
         .as_deref()
         .map_or(Ok(()), |it| output::check_output_path(it).and_then(|()| kept.check_may_write(it, None)))?;
     args.shown.check_paths_beside(args.save.as_deref(), catalog.files_read())?;
-    let changes = args.settings.as_deref().filter(|_| args.apply);
-    changes.map_or(Ok(()), output::check_output_path)?;
-    let (found, saved) = run_with_progress(READS_AND_SIMULATES, |it| {
+    let (found, mut forecasts) = run_with_progress(READS_AND_SIMULATES, |it| {
         advised(catalog, &comparison, &asked, threads.n_threads(), it)
     })?;
-    let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
-    let is_kept = saved.is_some();
-    if let Some(saved) = saved {
-        save_and_apply(saved, change, args.save.as_deref(), kept, args.dry_run)?;
+    let (mut changes, mut left) = (Vec::new(), Vec::new());
+    for advice in &found.agents {
+        let mut own = forecasts.iter_mut().find(|it| it.agent == advice.agent);
+        let may_apply = |it: &SavingsForecast| !asked.pairs.is_empty() || it.word == Word::Do.text();
+        let own = own.as_mut().filter(|it| !args.apply || may_apply(it));
+        match (own, advice.settings_file.map(|it| &asked.settings[it])) {
+            (Some(_), _) if !args.apply => {}
+            (Some(forecast), Some(settings)) => {
+                let changed = edited(forecast, &settings.file, &settings.text)?;
+                forecast.former.clone_from(&changed.former);
+                changes.push((settings, changed));
+            }
+            (own, _) => left.extend(why_unwritten(advice, own.is_some(), &asked)),
+        }
+    }
+    let is_lacking = forecasts.is_empty() || args.apply && changes.is_empty();
+    if !is_lacking {
+        save_and_apply(forecasts, &changes, args, kept)?;
     }
     let text = || match format {
         FormatArg::CSV => format.encode_rows(|_| vec![found.levers_to_rows()]),
@@ -135,78 +149,103 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
     };
     args.shown.write_text_and_page(catalog.files_read(), format, || render_advice_page(&found), text)?;
     // Behind the list, which says why nothing is advised.
-    let files =
-        changes.into_iter().chain(args.save.as_deref()).map(|it| format!("`{}`", it.display())).listed();
-    match files.join(" or ") {
-        files if is_kept || files.is_empty() => Ok(()),
-        files if found.agents.len() > 1 => Err(several_agents_error(&found, &files)?),
-        files => {
-            let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
-            output::print_note(format_args!("Nothing was written to {files}: {takes}."));
-            Ok(())
+    let files = asked.settings.iter().filter(|_| args.apply).map(|it| it.file.clone());
+    let files = files.chain(args.save.iter().map(|it| it.display().to_string())).listed();
+    if is_lacking && !files.is_empty() {
+        return Err(usage_error(format!("nothing was written to {}", listed_code(&files)), left.join("; ")));
+    }
+    if !files.is_empty() {
+        left.iter().for_each(|it| output::print_note(format_args!("Nothing was written for {it}.")));
+    }
+    Ok(())
+}
+
+/// Says why nothing of an agent was written, or what to add; nothing where another agent's settings are asked for.
+fn why_unwritten(advice: &AgentAdvice, has_forecast: bool, asked: &AdviceRequest) -> Option<String> {
+    let known = Agent::all_by_file_name().ok()?;
+    let why = match &advice.asked {
+        _ if has_forecast => {
+            let name = known.iter().find(|it| it.1.name == advice.agent)?.0;
+            format!("add `--settings {name}=FILE`")
         }
-    }
+        Some(_) => "`--try` changes nothing in these sessions, or they are too few".to_owned(),
+        None if asked.pairs.is_empty() => "nothing is “do”; name a setting with `--try KEY=VALUE`".to_owned(),
+        None => return None,
+    };
+    Some(format!("{}: {why}", advice.agent))
 }
 
-/// Says that what several agents have in force is not one file, nor one forecast.
-fn several_agents_error(found: &Advice, files: &str) -> Result<Error> {
-    let names = found.agents.iter().map(|it| it.agent.clone()).listed();
-    let own = Agent::all_by_file_name()?.iter().filter(|it| names.contains(&it.1.name));
-    let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
-    let message = format!("nothing was written to {files}: these are sessions of {}", listed(&names));
-    Ok(usage_error(message, format!("a forecast is of one agent: add {options}")))
-}
+/// A settings file and what it becomes.
+type SettingsChange<'a> = (&'a SettingsFile, ChangedFile);
 
-/// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is
-/// applied: it knows how to undo.
+/// Shows what changes in settings files, saves forecasts, and applies them, as far as each is asked for. Forecasts are saved before they are
+/// applied: they know how to undo.
 fn save_and_apply(
-    mut forecast: SavingsForecast,
-    settings_file: Option<(&Path, &str)>,
-    save_path: Option<&Path>,
+    forecasts: Vec<SavingsForecast>,
+    changes: &[SettingsChange<'_>],
+    args: &AdviseArgs,
     kept: OverwriteRules<'_>,
-    dry_run: bool,
 ) -> Result<()> {
-    let place = |path: &Path| path.display().to_string();
-    let changed = settings_file.map(|(path, text)| edited(&forecast, &place(path), text)).transpose()?;
-    if let (Some((path, _)), Some(changed)) = (settings_file, &changed) {
-        print_settings_change(path, changed)?;
-        forecast.former.clone_from(&changed.former);
-    }
-    if dry_run {
+    changes.iter().try_for_each(print_settings_change)?;
+    if args.dry_run {
         return Ok(());
     }
-    if let Some(path) = save_path {
-        let text = output::to_json_text(&forecast)?;
+    if let Some(path) = &args.save {
+        let notes = forecasts.iter().map(saved_note).listed();
+        let text = output::to_json_text(&ForecastFile(forecasts))?;
         output::write_text_file(path, WrittenByRemark::None.add_to_text(&text), kept)?;
-        output::print_note(match forecast.n_later_sessions_needed() {
-            Some(n) => format!("About {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)."),
-            None => "Later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might.".to_owned(),
-        });
+        notes.iter().for_each(output::print_note);
     }
-    if let (Some((path, text)), Some(changed)) = (settings_file, &changed) {
-        write_settings_if_unchanged(path, text, changed)?;
-        let [file, settings] =
-            [save_path.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
-        output::print_note(match save_path {
-            Some(_) => format!("To take it back: ctxsim advise --undo {file} --settings {settings}"),
+    changes.iter().try_for_each(write_settings_if_unchanged)?;
+    if !changes.is_empty() {
+        let undo = args.save.iter().map(|it| format!(" --undo {}", quoted(&it.display().to_string())));
+        let named = |it: &SettingsFile| {
+            it.agent.as_ref().map_or_else(|| it.file.clone(), |agent| format!("{agent}={}", it.file))
+        };
+        let settings = changes.iter().map(|it| format!(" --settings {}", quoted(&named(it.0))));
+        output::print_note(match &args.save {
+            Some(_) => format!("To take it back: ctxsim advise{}", undo.chain(settings).collect::<String>()),
             None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
         });
     }
     Ok(())
 }
 
-/// Reads a settings file.
-fn read_settings(path: &Path) -> Result<String> {
-    if !path.exists() {
-        let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
-        return Err(error_at(Code("file"), path, "there is no such settings file", help));
+/// Says what was saved, and when it can be told what became of it.
+fn saved_note(forecast: &SavingsForecast) -> String {
+    let SavingsForecast { agent, word, set, .. } = forecast;
+    let when = match forecast.n_later_sessions_needed() {
+        Some(n) => format!("about {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)"),
+        None => "later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might".to_owned(),
+    };
+    format!("Saved for {agent}: {} ({word}); {when}.", listed_code(set))
+}
+
+/// Reads settings files, each with the agent that is named before it.
+fn read_settings_files(catalog: &Catalog, args: &AdviseArgs) -> Result<Vec<SettingsFile>> {
+    let mut all = Vec::new();
+    for given in &args.settings {
+        let named = given.to_str().filter(|_| !given.exists()).and_then(|it| it.split_once('='));
+        let (agent, path) =
+            named.map_or((None, given.as_path()), |it| (Some(it.0.to_owned()), Path::new(it.1)));
+        if args.apply || args.undo.is_some() {
+            output::check_output_path(path)?;
+        }
+        if !path.exists() {
+            let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
+            return Err(error_at(Code("file"), path, "there is no such settings file", help));
+        }
+        let text = read_text(path)?;
+        catalog.files_read().add_path(path);
+        all.push(SettingsFile { file: path.display().to_string(), text, agent });
     }
-    read_text(path)
+    Ok(all)
 }
 
 /// Writes a change that was shown, if the file is still as it was read.
-fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &ChangedFile) -> Result<()> {
-    if changed.text == text_as_read {
+fn write_settings_if_unchanged((settings, changed): &SettingsChange<'_>) -> Result<()> {
+    let (path, text_as_read) = (Path::new(&settings.file), &settings.text);
+    if changed.text == *text_as_read {
         return Ok(());
     }
     let now = fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
@@ -224,11 +263,11 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
 ///
 /// # Errors
 /// Nobody could be shown it.
-fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
+fn print_settings_change((settings, changed): &SettingsChange<'_>) -> Result<()> {
     let [old, new] = &changed.diff;
     let is_same = old.is_empty() && new.is_empty();
     let said = if is_same { " it says so already, so nothing is written" } else { "" };
-    output::print_note(format_args!("{}:{said}", path.display()));
+    output::print_note(format_args!("{}:{said}", settings.file));
     for (sign, lines) in [('-', old), ('+', new)] {
         lines.iter().for_each(|it| output::print_note(format_args!("{sign} {it}")));
     }
@@ -237,16 +276,30 @@ fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
         return Ok(());
     }
     let message = "the change could not be shown on standard error, so nothing was written";
-    Err(error_at(Code("output-exists"), path, message, "run the command where standard error can be written"))
+    let help = "run the command where standard error can be written";
+    Err(error_at(Code("output-exists"), &settings.file, message, help))
 }
 
-/// Takes back what was applied by a forecast, or shows alone what that changes.
-fn undo_applied_forecast(catalog: &Catalog, forecast: &Path, settings: &Path, dry_run: bool) -> Result<()> {
-    output::check_output_path(settings)?;
-    let saved = parse_forecast(&forecast.display().to_string(), &read_text(forecast)?)?;
+/// Takes back what was applied by forecasts, or shows alone what that changes.
+fn undo_applied_forecasts(
+    catalog: &Catalog,
+    forecast: &Path,
+    settings: &[SettingsFile],
+    dry_run: bool,
+) -> Result<()> {
+    let place = forecast.display().to_string();
+    let saved = parse_forecasts(&place, &read_text(forecast)?)?;
     catalog.files_read().add_path(forecast);
-    let text = read_settings(settings)?;
-    let changed = undo_forecast(&saved, &settings.display().to_string(), &text)?;
-    print_settings_change(settings, &changed)?;
-    if dry_run { Ok(()) } else { write_settings_if_unchanged(settings, &text, &changed) }
+    let agents = saved.iter().map(|it| agent_of_forecast(it, &place)).collect::<Result<Vec<_>>>()?;
+    let files = SettingsFile::indices_for_agents(settings, &agents)?;
+    let mut changes = Vec::new();
+    for (saved, file) in saved.iter().zip(files) {
+        match file.map(|it| &settings[it]) {
+            Some(own) => changes.push((own, undo_forecast(saved, &own.file, &own.text)?)),
+            None if saved.former.is_empty() => {}
+            None => output::print_note(format_args!("Not taken back: {}; give its file, too.", saved.agent)),
+        }
+    }
+    changes.iter().try_for_each(print_settings_change)?;
+    if dry_run { Ok(()) } else { changes.iter().try_for_each(write_settings_if_unchanged) }
 }

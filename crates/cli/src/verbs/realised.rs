@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::{OutcomeTable, RealisedRequest, check_forecast, parse_forecast};
+use ctxsim_app::{OutcomeTable, RealisedRequest, check_forecasts, parse_forecasts};
 use ctxsim_report::realised::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
@@ -62,14 +62,14 @@ pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> R
         OutcomeTable::read(&path.display().to_string(), &read_text(path)?)
     });
     let outcomes = outcomes.transpose()?;
-    let saved = parse_forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
+    let saved = parse_forecasts(&args.file.display().to_string(), &read_text(&args.file)?)?;
     catalog.files_read().add_path(&args.file);
     args.shown.check_output_paths(catalog.files_read())?;
     let asked =
         RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone(), outcomes };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.n_threads());
     let found = run_with_progress(READS_AND_SIMULATES, |progress| {
-        check_forecast(catalog, &comparison, (&saved, &asked), threads, progress)
+        check_forecasts(catalog, &comparison, (&saved, &asked), threads, progress)
     })?;
     let text = || match format {
         FormatArg::JSON => output::to_json_text(&found),

@@ -298,7 +298,7 @@ fn choose_format(args: &RunArgs) -> Result<FormatArg> {
             known.order_by_key(|it| *it != FormatArg::JSONL);
             // What these have differs from row to row.
             if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
-                known.retain(|it| !it.has_flat_rows());
+                known.retain(|it| it.row_format().is_none_or(|it| !it.is_flat));
             }
             let name = rows.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
             (format!("`--rows {name}`"), known)

@@ -152,12 +152,8 @@ pub(super) fn parse_objective(text: &str) -> Result<Objective, String> {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct GuardArgs {
     /// Bound on a number that a recommended point must keep, as in `accumulator_error<=20` or `final>=0.5`
-    #[arg(long = "guard", value_name = "BOUND", value_parser = parse_guard)]
+    #[arg(long = "guard", value_name = "BOUND", value_parser = |it: &str| PointGuard::try_from(it.to_owned()))]
     pub guards: Vec<PointGuard>,
-}
-
-fn parse_guard(text: &str) -> Result<PointGuard, String> {
-    PointGuard::try_from(text.to_owned())
 }
 
 /// Runs a sweep, or a part of it, and writes it.

@@ -89,6 +89,8 @@ declared_once! { pub KnownTask: ctxsim_assumptions::QUALITY }
 pub struct LeverTerms {
     /// The tokens of a summary that a user asks for.
     pub summary_tokens: AssumedNumber<f64>,
+    /// The most requests of a session that another model may be tried on.
+    pub trial_requests: u64,
 }
 
 declared_once! { pub LeverTerms: ctxsim_assumptions::LEVERS }

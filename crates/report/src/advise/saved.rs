@@ -57,6 +57,22 @@ pub struct SavingsForecast {
     pub trial: Vec<TrialDay>,
 }
 
+/// The schema of a file of several forecasts.
+pub const SCHEMA_OF_SEVERAL: &str = "ctxsim.forecasts/1";
+
+/// Forecasts as they are written down, each of another agent; one alone is written as itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForecastFile(pub Vec<SavingsForecast>);
+
+impl Serialize for ForecastFile {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [alone] => alone.serialize(to),
+            all => group! { "schema": SCHEMA_OF_SEVERAL, "forecasts": Value::serialised(all) }.serialize(to),
+        }
+    }
+}
+
 /// How much the rate of bills moves from one block of time to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -87,7 +87,7 @@ impl Advice {
     pub fn levers_to_rows(&self) -> Rows {
         let mut rows = Vec::new();
         for advice in self.agents.iter().chain(&self.by_bills) {
-            for lever in &advice.levers {
+            for lever in advice.levers.iter().chain(&advice.ceilings) {
                 let people = lever.people.iter().map(|group| Some(("user", group)));
                 let projects = lever.projects.iter().map(|group| Some(("project", group)));
                 let whose = [None].into_iter().chain(people).chain(projects);

@@ -7,7 +7,7 @@ use crate::account::AccountUse;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
-use crate::lever::{KnownBy, Lever, Word, format_turns_percent};
+use crate::lever::{CeilingSessions, KnownBy, Lever, Word, format_turns_percent};
 use crate::page::{Card, Page, Tone, evidence_kept_text, page_parts};
 use crate::prelude::*;
 use crate::{BillAsLogged, SkippedFile, template};
@@ -19,6 +19,8 @@ const NOTES: usize = 3;
 /// What shows every setting.
 pub(crate) const ADVISE_DETAILS: &str = "ctxsim advise --details";
 const WHYS: usize = 3;
+/// The most other models that are named.
+const CEILINGS: usize = 4;
 
 /// Returns advice for a terminal.
 pub fn draw_advice(advice: &Advice, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
@@ -75,6 +77,7 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
         }));
         blocks.extend(best.into_iter().filter_map(explain_lever_verdict).take(n_whys).map(Block::Aside));
     }
+    blocks.extend(ceilings_sentence(&advice.ceilings, n_levers / 4).map(Block::Text));
     blocks.extend(if is_detailed { detail_blocks(advice) } else { vec![details_hint_block(advice)] });
     blocks
 }
@@ -131,12 +134,29 @@ fn details_hint_block(advice: &AgentAdvice) -> Block {
 /// Lays out what bills tell where no settings are known.
 fn billed_lever_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let best = advice.best_levers();
-    if best.is_empty() {
-        return Vec::new();
-    }
     let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
-    let table = Block::Table(levers_grid(&title, &best, false));
-    std::iter::once(table).chain(best.into_iter().filter_map(explain_lever_verdict).map(Block::Text)).listed()
+    let table = (!best.is_empty()).then(|| Block::Table(levers_grid(&title, &best, false)));
+    let whys = best.into_iter().filter_map(explain_lever_verdict);
+    let whys = whys.chain(ceilings_sentence(&advice.ceilings, usize::MAX));
+    table.into_iter().chain(whys.map(Block::Text)).listed()
+}
+
+/// Says what other models' prices would save at most: the first of each kind, so many of them and at least one.
+pub(crate) fn ceilings_sentence(ceilings: &[Lever], n_named: usize) -> Option<String> {
+    let has_several_agents = ceilings.iter().any(|it| it.agent != ceilings[0].agent);
+    let mut named: IndexMap<(&str, &str), String> = IndexMap::new();
+    for lever in ceilings {
+        let CeilingSessions { sessions, short_sessions, .. } = lever.ceiling?;
+        let agent = text_if(has_several_agents, || format!("{}: ", in_one_line(&lever.agent)));
+        let (title, saved) = (&lever.title, or_none(lever.saved_month, format_rough_usd));
+        let of = counted(sessions, "session");
+        named.entry((&lever.agent, lever.name)).or_insert_with(|| {
+            format!("{agent}{title}, up to {saved} a month ({short_sessions} of {of} are short enough to try it on)")
+        });
+    }
+    let named = named.into_values().take(n_named.clamp(1, CEILINGS)).listed();
+    let head = "Cheaper models are a ceiling, quality not judged";
+    (!named.is_empty()).then(|| format!("{head}: {}.", named.join("; ")))
 }
 
 /// Says what there is, and what it costs.

@@ -4,6 +4,8 @@
 
 use super::session::{CheaperChoice, model_line_name};
 use super::*;
+use crate::lever::CeilingSessions;
+use ctxsim_engine::measure::known_task::LeverTerms;
 
 /// Other models for one lane.
 pub(super) struct OtherModel {
@@ -40,16 +42,27 @@ impl BilledLever for OtherModel {
             told.saved += request.usd - usd.usd();
             told.times += 1;
         }
-        all.into_iter().map(|(which, told)| BilledSaving { which, ..told }).listed()
+        // A short session is one to try it on, if the other model could take all of it.
+        let n = session.requests.len() as u64;
+        let is_short = |times: u64| times == n && n <= LeverTerms::declared().trial_requests;
+        let one = |(which, told): (String, BilledSaving)| BilledSaving {
+            which,
+            size: is_short(told.times).into(),
+            ..told
+        };
+        all.into_iter().map(one).listed()
     }
 
     fn lever_in_words(&self, row: &LeverRow) -> Lever {
         let whose = if self.is_of_agent { " for sub-agents" } else { "" };
-        let sessions = counted(row.sessions, "session");
         Lever {
             title: format!("{}{whose}", row.lever.of),
-            about: format!("A ceiling: every request of {sessions} at its prices, with the same tokens"),
-            unjudged: Some("quality and other turns of another model are not judged".to_owned()),
+            about: "the same requests, with the same tokens, at its prices".to_owned(),
+            ceiling: Some(CeilingSessions {
+                sessions: row.sessions,
+                short_sessions: row.size,
+                short_requests: LeverTerms::declared().trial_requests,
+            }),
             ..row.lever.clone()
         }
     }

@@ -40,6 +40,7 @@ fn text_blocks(realised: &Realised) -> Vec<Block> {
     blocks.extend((!realised.kinds.is_empty()).then(|| Block::Table(session_kinds_grid(realised))));
     blocks.push(Block::Aside(how_measured_text(realised)));
     blocks.extend(realised.outcomes.iter().flat_map(OutcomeReport::text_blocks));
+    blocks.extend(realised.other_agents.iter().flat_map(text_blocks));
     blocks
 }
 
@@ -147,16 +148,21 @@ fn how_measured_text(realised: &Realised) -> String {
 }
 
 fn session_kinds_grid(realised: &Realised) -> Grid {
-    let rate = |rate: f64| if realised.is_by_cost { format!("{rate:.3}") } else { format_usd(rate) };
+    let rate = |it: &RealisedKind, nth: usize| {
+        let written =
+            |it: [f64; 2]| if realised.is_by_cost { format!("{:.3}", it[nth]) } else { format_usd(it[nth]) };
+        or_none(it.rate, written)
+    };
     let by = if realised.is_by_cost { "billed of simulated before" } else { "per request before" };
-    let columns: [Of<'_, RealisedKind>; 7] = [
+    let columns: [Of<'_, RealisedKind>; 8] = [
         ("kind of session", &|it| it.kind.clone()),
         ("sessions before", &|it| it.sessions[0].to_string()),
         ("after", &|it| it.sessions[1].to_string()),
-        (by, &|it| rate(it.rate[0])),
-        ("after", &|it| rate(it.rate[1])),
-        ("Δ", &|it| signed(it.rate[1] / it.rate[0] - 1.0)),
-        ("forecast", &|it| signed(it.forecast)),
+        ("say nothing", &|it| it.silent.to_string()),
+        (by, &|it| rate(it, 0)),
+        ("after", &|it| rate(it, 1)),
+        ("Δ", &|it| or_none(it.rate, |it| signed(it[1] / it[0] - 1.0))),
+        ("forecast", &|it| or_none(it.forecast, signed)),
     ];
     Grid::from_columns("", 1, &realised.kinds, &columns)
 }
@@ -175,7 +181,7 @@ pub fn html_page(realised: &Realised) -> Result<String, template::Error> {
         command: "realised",
         title: format!("What became of {}", listed(&realised.set)),
         about: format!("{}, {} later sessions.", realised.agent, realised.sessions),
-        answers: vec![answer_card(realised)],
+        answers: std::iter::once(realised).chain(&realised.other_agents).map(answer_card).listed(),
         rests_on: vec![RESTS_ON.to_owned()],
         parts: page_parts(figures, text_blocks(realised).into_iter().skip(1)),
     }

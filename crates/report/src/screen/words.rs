@@ -4,7 +4,9 @@ use super::{
     AgentSessions, BillPart, FirstScreen, MonthMisses, MonthPart, NextCommand, PartCosts, PeriodCosts,
     waiting,
 };
-use crate::advise::{ADVISE_DETAILS, brief_levers_grid, format_rough_usd, indices_of_top_levers};
+use crate::advise::{
+    ADVISE_DETAILS, brief_levers_grid, ceilings_sentence, format_rough_usd, indices_of_top_levers,
+};
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::days::BillByDay;
 use crate::chart::{PageChart, draw_chart};
@@ -78,6 +80,7 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     if !screen.levers.is_empty() {
         blocks.push(Block::Table(levers_grid(screen, n_levers.max(1))));
     }
+    blocks.extend(ceilings_sentence(&screen.ceilings, n_levers / 4).map(Block::Text));
     blocks
 }
 

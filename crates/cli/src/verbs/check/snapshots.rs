@@ -97,12 +97,6 @@ impl SnapshotHeader {
         self.0[5].as_ref()
     }
 
-    fn description_line(&self) -> String {
-        let part = |(name, value): (&&str, &Option<String>)| Some(format!("{name}{}", value.as_ref()?));
-        let parts: Vec<String> = PARTS.iter().zip(&self.0).filter_map(part).listed();
-        format!("{MADE}{}", parts.join(BETWEEN))
-    }
-
     /// Says what else than the numbers differs from what a snapshot was made with; what it does not say is not known.
     fn describe_differences(&self, now: &Self) -> Vec<String> {
         let changed = |nth: usize| {
@@ -266,8 +260,10 @@ fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<()> 
 
 /// Returns a snapshot as a file.
 fn snapshot_text(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> String {
-    let made = SnapshotHeader::new(at.made, at.assumed, shot).description_line();
-    format!("{BEGINNING}{made}\nexpression: {}\n{RULE}{}", at.suite, shot.text)
+    let made = SnapshotHeader::new(at.made, at.assumed, shot);
+    let part = |(name, value): (&&str, &Option<String>)| Some(format!("{name}{}", value.as_ref()?));
+    let made = PARTS.iter().zip(&made.0).filter_map(part).listed().join(BETWEEN);
+    format!("{BEGINNING}{MADE}{made}\nexpression: {}\n{RULE}{}", at.suite, shot.text)
 }
 
 /// A snapshot is written over another snapshot or nothing.
