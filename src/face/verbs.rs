@@ -11,13 +11,10 @@ use ctxsim_app::advise::stated::SettingsFile;
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::tune::{Tuning, default_variants, tuned_policy_text, variants_from_grid};
-use ctxsim_app::{
-    RealisedRequest, check_forecasts, describe_sweep, first_screen_and_advice, parse_forecasts,
-};
+use ctxsim_app::{RealisedRequest, check_forecasts, describe_sweep, first_screen_and_advice};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::Format;
-use ctxsim_report::advise::draw_advice;
-use ctxsim_report::advise::saved::ForecastFile;
+use ctxsim_report::advise::{draw_advice, saved};
 use ctxsim_report::sweep::{Objective, PointGuard, json};
 use ctxsim_report::tune::{TriedVariants, TuneGoal};
 use ctxsim_report::verdict::MIN_EVIDENCE;
@@ -191,7 +188,7 @@ impl Comparison {
         let (catalog, comparison, asked, threads) = self.into_sessions_request(settings_file)?;
         let asked = AdviceRequest { agent: agent.map(str::to_owned), has_wishes: true, ..asked };
         let (found, saved) = advise::advise(&catalog, &comparison, &asked, threads, &|_, _| {})?;
-        let forecast = (!saved.is_empty()).then(|| json_text(&ForecastFile(saved)));
+        let forecast = (!saved.is_empty()).then(|| json_text(&saved::ForecastFile(saved)));
         let forecast = forecast.transpose().map_err(Error::unwritable)?;
         let (json, text) = (found.to_json(), draw_advice(&found, false, Some(WIDTH)));
         Answer::from_values(Advice { forecast, ..found }, json, text)
@@ -204,7 +201,7 @@ impl Comparison {
     /// # Errors
     /// Every problem of the inputs, or `forecast` is none (`forecast-broken`).
     pub fn realised(self, forecast: &str, changed_on: Option<&str>) -> Result<Answer<Realised>, Error> {
-        let saved = parse_forecasts("forecast", forecast)?;
+        let saved = ctxsim_app::parse_forecasts("forecast", forecast)?;
         let asked = RealisedRequest { changed: changed_on.map(str::to_owned), ..RealisedRequest::default() };
         let (catalog, comparison, _, threads) = self.into_sessions_request(None)?;
         let found = check_forecasts(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
@@ -243,9 +240,8 @@ impl Comparison {
         let (catalog, comparison, asked) = self.into_app_inputs()?;
         let own_models = comparison.own_models || comparison.profiles.is_empty();
         let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
-        let unnamed = |(file, text)| SettingsFile::new(file, text, None);
         let wanted = AdviceRequest {
-            settings: settings.into_iter().map(unnamed).collect(),
+            settings: settings.map(|it| SettingsFile::new(it.0, it.1, None)).into_iter().collect(),
             min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
             pairs,
             ..AdviceRequest::default()

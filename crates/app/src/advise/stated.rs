@@ -78,7 +78,8 @@ impl SettingsFile {
     /// It cannot be told of which agent a file is.
     pub fn indices_for_agents(files: &[Self], agents: &[&'static Agent]) -> Result<Vec<Option<usize>>> {
         let mut found = agents.iter().map(|agent| Self::index_for_agent(files, agent)).listed();
-        for (nth, file) in files.iter().enumerate() {
+        // Where no agent is known, that is said first.
+        for (nth, file) in files.iter().enumerate().filter(|_| !agents.is_empty()) {
             let own = (0..agents.len()).filter(|it| found[*it] == Some(nth)).listed();
             let sure = own.iter().copied().filter(|it| file.likeness(agents[*it]) > Some(0)).listed();
             match (own.as_slice(), sure.as_slice()) {

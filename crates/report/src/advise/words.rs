@@ -77,7 +77,7 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
         }));
         blocks.extend(best.into_iter().filter_map(explain_lever_verdict).take(n_whys).map(Block::Aside));
     }
-    blocks.extend(ceilings_sentence(&advice.ceilings, n_levers / 4).map(Block::Text));
+    blocks.extend(ceilings_sentence(&advice.ceilings, n_levers.div_ceil(4)).map(Block::Text));
     blocks.extend(if is_detailed { detail_blocks(advice) } else { vec![details_hint_block(advice)] });
     blocks
 }
@@ -141,7 +141,7 @@ fn billed_lever_blocks(advice: &AgentAdvice) -> Vec<Block> {
     table.into_iter().chain(whys.map(Block::Text)).listed()
 }
 
-/// Says what other models' prices would save at most: the first of each kind, so many of them and at least one.
+/// Says what other models' prices would save at most: the first of each kind, so many of them.
 pub(crate) fn ceilings_sentence(ceilings: &[Lever], n_named: usize) -> Option<String> {
     let has_several_agents = ceilings.iter().any(|it| it.agent != ceilings[0].agent);
     let mut named: IndexMap<(&str, &str), String> = IndexMap::new();
@@ -151,10 +151,12 @@ pub(crate) fn ceilings_sentence(ceilings: &[Lever], n_named: usize) -> Option<St
         let (title, saved) = (&lever.title, or_none(lever.saved_month, format_rough_usd));
         let of = counted(sessions, "session");
         named.entry((&lever.agent, lever.name)).or_insert_with(|| {
-            format!("{agent}{title}, up to {saved} a month ({short_sessions} of {of} are short enough to try it on)")
+            format!(
+                "{agent}{title}, up to {saved} a month (short enough to try it on: {short_sessions} of {of})"
+            )
         });
     }
-    let named = named.into_values().take(n_named.clamp(1, CEILINGS)).listed();
+    let named = named.into_values().take(n_named.min(CEILINGS)).listed();
     let head = "Cheaper models are a ceiling, quality not judged";
     (!named.is_empty()).then(|| format!("{head}: {}.", named.join("; ")))
 }

@@ -80,7 +80,7 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     if !screen.levers.is_empty() {
         blocks.push(Block::Table(levers_grid(screen, n_levers.max(1))));
     }
-    blocks.extend(ceilings_sentence(&screen.ceilings, n_levers / 4).map(Block::Text));
+    blocks.extend(ceilings_sentence(&screen.ceilings, n_levers / 2).map(Block::Text));
     blocks
 }
 
@@ -401,7 +401,10 @@ fn levers_grid(screen: &FirstScreen, n_levers: usize) -> Grid {
 /// What the template says.
 pub fn html_page(screen: &FirstScreen) -> Result<String, template::Error> {
     // What was read is what the page is about.
-    let blocks = text_blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing_blocks(screen));
+    let blocks = text_blocks(screen, screen.levers.len().max(LEVERS))
+        .into_iter()
+        .skip(1)
+        .chain(closing_blocks(screen));
     let (number, what) = (format_cost(screen.month.usd), month_bill_title(screen));
     Page {
         command: "screen",
