@@ -39,8 +39,10 @@ const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 pub fn terminal_text(screen: &FirstScreen, terminal: impl Into<Terminal>) -> String {
     let terminal = terminal.into();
     let width = terminal.width.unwrap_or(COLUMNS).min(COLUMNS);
-    Terminal { width: Some(width), ..terminal }.fitted(0..=LEVERS, |terminal, n_levers| {
-        let mut all = text_blocks(screen, n_levers);
+    Terminal { width: Some(width), ..terminal }.fitted(0..=LEVERS + 1, |terminal, room| {
+        // Where there is no room for two levers, a cheaper model is named where there is room for it.
+        let n_levers = room.saturating_sub(1);
+        let mut all = text_blocks(screen, n_levers, if room == 1 { 1 } else { n_levers / 2 });
         for block in &mut all {
             // Parts of a sum say themselves what they are, and lines are few.
             if let Block::Table(grid) = block
@@ -60,12 +62,12 @@ pub fn terminal_text(screen: &FirstScreen, terminal: impl Into<Terminal>) -> Str
 
 /// Returns a screen as Markdown.
 pub fn markdown(screen: &FirstScreen) -> Markdown {
-    let all = text_blocks(screen, LEVERS).into_iter().chain(closing_blocks(screen)).listed();
+    let all = text_blocks(screen, LEVERS, LEVERS).into_iter().chain(closing_blocks(screen)).listed();
     blocks_to_markdown(&all)
 }
 
 /// Returns what is said of sessions; where there is no room for one lever, what else can be looked up is said in fewer words.
-fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
+fn text_blocks(screen: &FirstScreen, n_levers: usize, n_ceilings: usize) -> Vec<Block> {
     let is_brief = n_levers == 0;
     let mut blocks = vec![Block::paragraph(sessions_read_sentence(screen))];
     blocks.extend(prediction_sentence(screen).map(Block::Text));
@@ -80,7 +82,7 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     if !screen.levers.is_empty() {
         blocks.push(Block::Table(levers_grid(screen, n_levers.max(1))));
     }
-    blocks.extend(ceilings_sentence(&screen.ceilings, n_levers / 2).map(Block::Text));
+    blocks.extend(ceilings_sentence(&screen.ceilings, n_ceilings).map(Block::Text));
     blocks
 }
 
@@ -401,10 +403,8 @@ fn levers_grid(screen: &FirstScreen, n_levers: usize) -> Grid {
 /// What the template says.
 pub fn html_page(screen: &FirstScreen) -> Result<String, template::Error> {
     // What was read is what the page is about.
-    let blocks = text_blocks(screen, screen.levers.len().max(LEVERS))
-        .into_iter()
-        .skip(1)
-        .chain(closing_blocks(screen));
+    let blocks = text_blocks(screen, screen.levers.len().max(LEVERS), LEVERS).into_iter().skip(1);
+    let blocks = blocks.chain(closing_blocks(screen));
     let (number, what) = (format_cost(screen.month.usd), month_bill_title(screen));
     Page {
         command: "screen",
