@@ -170,7 +170,11 @@ fn check_forecast(
             (_, Some(BEFORE)) if compared.is_some() => {}
             (Some(_), Some(AFTER)) => {}
             (Some(kind), _) => kind.silent += 1,
-            (None, _) => kinds.push(RealisedKind { kind: name, silent: 1, ..RealisedKind::default() }),
+            (None, _) => {
+                let before = saved.kinds.iter().find(|it| it.name == name).map_or(0, |it| it.bills.sessions);
+                let sessions = [before, 0];
+                kinds.push(RealisedKind { kind: name, sessions, silent: 1, ..RealisedKind::default() });
+            }
         }
     }
     Ok(Realised {
