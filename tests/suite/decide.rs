@@ -120,9 +120,9 @@ fn a_saving_of_one_session_and_a_setting_that_adds_nothing_are_no_do() {
     };
     let found = added(0.001);
     assert_eq!((found[2].word, index_of_best_do(&found)), (Some(Word::Do), Some(2)), "small savings add up");
-    let adds = found[2].adds.iter().map(|added| (added.set.as_str(), (1e3 * added.change).round()));
+    let adds = found[2].adds.iter().map(|added| (added.set.as_str(), added.change));
     let adds: Vec<(&str, f64)> = adds.collect();
-    assert_eq!(adds[1], ("b=1", -5.0), "{adds:?}");
+    assert!(adds[1].0 == "b=1" && (-0.007..-0.004).contains(&adds[1].1), "{adds:?}");
     let found = added(0.1);
     assert_eq!((found[2].word, found[2].why.as_str()), (Some(Word::Try), "b=1 may cost more than it adds"));
     assert_eq!(index_of_best_do(&found), Some(0));

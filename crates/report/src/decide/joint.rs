@@ -59,9 +59,7 @@ pub(super) fn set_chances_and_overestimate(family: &TriedFamily<'_>, effects: &m
     let kept_tests = effects.iter().map(|row| drawn.test_of_keeping(row, family.floor)).listed();
     let parts = (0..costs.len()).map(|nth| part_that_may_cost(family, &costs, nth)).listed();
     let adjusted = correct_step_down(&costs);
-    let passing = costs.iter().zip(&adjusted).filter(|(_, adjusted)| **adjusted <= LEVEL);
-    let least = passing.map(|(test, _)| test.stands).reduce(f64::min).unwrap_or(f64::NEG_INFINITY);
-    let shrinkage = expected_overestimate_in_se(effects, &costs, least);
+    let shrinkage = expected_overestimate_in_se(effects, &costs);
     for (nth, adjusted) in adjusted.into_iter().enumerate() {
         // What is assumed of needs may be wrong beside what sampling is off by.
         let low = |row: &RowEffect| {
@@ -290,16 +288,19 @@ fn draw_normal(draw: &mut Draw) -> f64 {
 
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
 /// measured once more, the row that then looks best would be off by so much on average. The more rows are about as good, the more it is. What
-/// does not look sure is not promised, so only what stands by so many errors counts.
-fn expected_overestimate_in_se(effects: &[RowEffect], tests: &[RowTest], least: f64) -> f64 {
+/// does not look sure is not promised, so only what stands by more errors than any row is off by in 95% of the draws counts.
+fn expected_overestimate_in_se(effects: &[RowEffect], tests: &[RowTest]) -> f64 {
     let drawn = effects.iter().zip(tests).filter(|(row, test)| !row.is_same && test.off.len() == DRAWS);
     let known = |row: &RowEffect| Some((row.cost.as_ref()?.value, row.cost_standard_error()?));
     let rows = drawn.filter_map(|(row, test)| known(row).map(|(cost, error)| (cost, error, &test.off)));
     let rows = rows.listed();
+    let furthest = |draw: usize| rows.iter().map(|(.., off)| off[draw]).fold(f64::NEG_INFINITY, f64::max);
+    let sure =
+        RowTest { error: 1.0, stands: 0.0, off: (0..DRAWS).map(furthest).listed() }.error_quantile(LEVEL);
     let luck = |draw: usize| {
         let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], error, off[draw]));
         let best = seen.min_by(|one, other| one.0.total_cmp(&other.0));
-        best.filter(|(seen, error, _)| -seen >= least * **error).map(|(.., off)| -off)
+        best.filter(|(seen, error, _)| -seen >= sure * **error).map(|(.., off)| -off)
     };
     let lucky = (0..DRAWS).filter_map(luck).listed();
     (lucky.iter().sum::<f64>() / lucky.len().max(1) as f64).max(0.0)
