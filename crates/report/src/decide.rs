@@ -22,7 +22,7 @@ mod words;
 use crate::lever::{Lever, Word};
 use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedCost;
-use effects::{RowEffect, SessionBlocks};
+use effects::RowEffect;
 use words::JudgedRow;
 pub use words::{SESSIONS_MIN, SESSIONS_TOLD, too_few_loads};
 
@@ -90,8 +90,7 @@ impl SessionEffect {
 impl TriedFamily<'_> {
     /// Gives each lever its word and its numbers.
     pub fn judge_levers(&self) -> Vec<Lever> {
-        let blocks = SessionBlocks::new(&self.sessions);
-        let mut effects = (0..self.levers.len()).map(|nth| RowEffect::new(self, &blocks, nth)).listed();
+        let mut effects = (0..self.levers.len()).map(|nth| RowEffect::new(self, nth)).listed();
         let shrinkage = joint::set_chances_and_overestimate(self, &mut effects);
         let row = |nth: usize| JudgedRow { family: self, effects: &effects, nth, shrinkage };
         (0..effects.len()).map(|nth| row(nth).judge_lever()).listed()

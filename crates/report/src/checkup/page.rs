@@ -2,8 +2,6 @@
 
 use super::{SnapshotCheck, SuiteCheck, format_place, message_with_help};
 use crate::blocks::Block;
-use crate::chart::forest::{ForestLine, ForestPlot};
-use crate::chart::{PageChart, draw_chart};
 use crate::guard::GuardVerdict;
 use crate::page::{Card, Page, Tone, page_parts};
 use crate::prelude::*;
@@ -18,7 +16,6 @@ use ctxsim_base::diag::Diagnostic;
 pub fn render_check_ups_page(check_ups: &[SuiteCheck]) -> Result<String, template::Error> {
     let is_several = check_ups.len() > 1;
     let answer = |it: &SuiteCheck| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
-    let figures = check_ups.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
     let error = |it: &Diagnostic| format!("{}: {}", format_place(&it.place), message_with_help(it));
     let causes = check_ups.iter().flat_map(|suite| {
         let errors = suite.errors.iter().map(error).listed();
@@ -31,7 +28,7 @@ pub fn render_check_ups_page(check_ups: &[SuiteCheck]) -> Result<String, templat
         about: check_ups.iter().map(|it| format!("{}.", it.describe_result())).listed().join(" "),
         answers: check_ups.iter().map(answer).listed(),
         rests_on: check_ups.iter().flat_map(suite_basis_lines).listed(),
-        parts: page_parts(figures.listed(), tables.chain(causes)),
+        parts: page_parts(Vec::new(), tables.chain(causes)),
     };
     page.into_html()
 }
@@ -58,26 +55,6 @@ fn suite_result_card(suite: &SuiteCheck) -> Card {
         tone: if suite.is_passing() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }
-}
-
-/// Draws the numbers that moved.
-fn moved_numbers_plot(suite: &SuiteCheck, nth: usize) -> Option<PageChart> {
-    let line = |moved: &ChangedNumber| {
-        let says = moved.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
-        let name = format!("{}, {}", moved.policy, moved.column);
-        let line = ForestLine::of_relative_cost(name, moved.relative?, None, says);
-        Some(ForestLine { tone: Tone::Plain, ..line })
-    };
-    let mut lines = suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
-    lines.order_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
-    let forest = ForestPlot {
-        title: "Numbers that moved".to_owned(),
-        subject: suite.suite.clone(),
-        base: "the snapshot".to_owned(),
-        of: "number",
-        lines,
-    };
-    (!forest.lines.is_empty()).then(|| draw_chart(&format!("moved-{nth}"), &forest))
 }
 
 /// Returns the guards, those that fail first, the snapshots, and what moved.

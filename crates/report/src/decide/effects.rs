@@ -69,7 +69,7 @@ impl UncertainRatio {
     }
 
     /// Returns a ratio as as many later sessions show it; `None` where fewer than two have a base.
-    fn over_later(pairs: &[(f64, f64)], blocks: &SessionBlocks) -> Option<Self> {
+    fn over_later(pairs: &[(f64, f64)], sessions: &[FamilySession<'_>]) -> Option<Self> {
         /// Few residuals do not tell how few they are.
         const FREEDOM_MIN: u64 = 2;
         let n = pairs.iter().filter(|pair| pair.1 > 0.0).count() as u64;
@@ -84,12 +84,12 @@ impl UncertainRatio {
             if left > 0.0 { leverage * (pair.0 - ratio * pair.1) / left } else { 0.0 }
         };
         let residuals = pairs.iter().map(residual).listed();
-        let squares: f64 = residuals.iter().map(|residual| residual.powi(2)).sum();
+        let squares = sum_of_squares(residuals.iter());
         let fourths: f64 = residuals.iter().map(|residual| residual.powi(4)).sum();
         let most = FREEDOM_MIN.max(n - 1);
         let freedom = if fourths > 0.0 { (squares * squares / fourths).round() as u64 } else { most };
         // Once for these sessions, and once for as many later ones.
-        let error = (2.0 * blocks.variance(&residuals).max(squares)).sqrt();
+        let error = (2.0 * clustered_variance(sessions, &residuals).max(squares)).sqrt();
         Some(Self { value: ratio, error, freedom: freedom.clamp(FREEDOM_MIN, most), residuals })
     }
 
@@ -99,40 +99,25 @@ impl UncertainRatio {
     }
 }
 
-/// Which sessions may go together: those of one person or project, those of one week, and those of both, each as a number of its own.
-#[derive(Debug)]
-pub(super) struct SessionBlocks([Vec<usize>; 3]);
-
-impl SessionBlocks {
-    pub(super) fn new(sessions: &[FamilySession<'_>]) -> Self {
-        const WEEK_MS: i64 = 7 * 86_400_000;
-        let are_several = sessions.iter().any(|session| session.person != sessions[0].person);
-        let mut numbers: [IndexMap<(&str, Option<i64>, usize), usize>; 3] = Default::default();
-        let mut blocks: [Vec<usize>; 3] = Default::default();
-        for (nth, session) in sessions.iter().enumerate() {
-            // What is unknown is a block of its own.
-            let name = if are_several { session.person } else { session.project };
-            let group = Some((name, None, 0)).filter(|_| !name.is_empty());
-            let week = session.last_ms.map(|at_ms| ("", Some(at_ms.div_euclid(WEEK_MS)), 0));
-            let both = group.zip(week).map(|(group, week)| (group.0, week.1, 0));
-            for (of, key) in [group, week, both].into_iter().enumerate() {
-                let next = numbers[of].len();
-                let number = *numbers[of].entry(key.unwrap_or(("", None, nth + 1))).or_insert(next);
-                blocks[of].push(number);
-            }
-        }
-        Self(blocks)
+/// Returns the variance of a sum of residuals where those of one person (one project, where there is one person) or of one week may go together.
+fn clustered_variance(sessions: &[FamilySession<'_>], residuals: &[f64]) -> f64 {
+    const WEEK_MS: i64 = 7 * 86_400_000;
+    let are_several = sessions.iter().any(|session| session.person != sessions[0].person);
+    let (mut by_group, mut by_week, mut by_both) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for (nth, (session, residual)) in sessions.iter().zip(residuals).enumerate() {
+        // What is unknown is a block of its own.
+        let name = if are_several { session.person } else { session.project };
+        let group = (name, if name.is_empty() { nth } else { 0 });
+        let week = session.last_ms.map_or((0, nth), |at_ms| (at_ms.div_euclid(WEEK_MS), usize::MAX));
+        *by_group.entry(group).or_default() += residual;
+        *by_week.entry(week).or_default() += residual;
+        *by_both.entry((group, week)).or_default() += residual;
     }
+    sum_of_squares(by_group.values()) + sum_of_squares(by_week.values()) - sum_of_squares(by_both.values())
+}
 
-    /// Returns the variance of a sum of residuals where those of a block may go together.
-    fn variance(&self, residuals: &[f64]) -> f64 {
-        let [group, week, both] = self.0.each_ref().map(|blocks| {
-            let mut sums = vec![0.0; blocks.iter().max().map_or(0, |most| most + 1)];
-            residuals.iter().zip(blocks).for_each(|(residual, block)| sums[*block] += residual);
-            sums.iter().map(|sum| sum * sum).sum::<f64>()
-        });
-        group + week - both
-    }
+fn sum_of_squares<'a>(numbers: impl Iterator<Item = &'a f64>) -> f64 {
+    numbers.map(|number| number * number).sum()
 }
 
 /// What a session costs under a row, and as it is.
@@ -151,14 +136,14 @@ impl CostPair {
 
 impl RowEffect {
     /// Sums up what a row does to the sessions of its family.
-    pub(super) fn new(family: &TriedFamily<'_>, blocks: &SessionBlocks, row_ix: usize) -> Self {
+    pub(super) fn new(family: &TriedFamily<'_>, row_ix: usize) -> Self {
         let own = family.sessions.iter().map(|session| session.rows[row_ix]);
         let (shown, running) = sum_of_pairs(own.clone().map(|effect| effect.task));
         // Sessions in which nothing is needed add nothing.
         let kept = own.clone().map(|effect| effect.kept.unwrap_or_default()).listed();
         let assumed: f64 = own.clone().map(|effect| effect.kept_assumed).sum();
         let kept_only = Self {
-            kept: UncertainRatio::over_later(&kept, blocks),
+            kept: UncertainRatio::over_later(&kept, &family.sessions),
             kept_assumed: assumed / sum_of_pairs(kept.iter().copied()).1.max(f64::MIN_POSITIVE),
             task: (shown < running).then(|| shown / running),
             is_edited: own.clone().any(|effect| effect.is_edited),
@@ -166,19 +151,13 @@ impl RowEffect {
         };
         let pairs = own.zip(&family.sessions).map(|(own, session)| CostPair::from_effects(own, session.base));
         match pairs.collect::<Option<Vec<_>>>().filter(|all| all.iter().any(|pair| pair.base.usd > 0.0)) {
-            Some(pairs) => kept_only.with_costs(family, blocks, row_ix, &pairs),
+            Some(pairs) => kept_only.with_costs(family, row_ix, &pairs),
             None => kept_only,
         }
     }
 
     /// Adds what the costs of all sessions come to.
-    fn with_costs(
-        self,
-        family: &TriedFamily<'_>,
-        blocks: &SessionBlocks,
-        row_ix: usize,
-        costs: &[CostPair],
-    ) -> Self {
+    fn with_costs(self, family: &TriedFamily<'_>, row_ix: usize, costs: &[CostPair]) -> Self {
         let [mut changed, mut base] = [AssumedCost::default(); 2];
         for pair in costs {
             changed += pair.changed;
@@ -195,7 +174,8 @@ impl RowEffect {
         Self {
             change: Some(change),
             cost: over_these.map(|found| UncertainRatio::over_these(&pairs, found)),
-            later: UncertainRatio::over_later(&pairs, blocks).map_or(0.0, |later| later.half_width()),
+            later: UncertainRatio::over_later(&pairs, &family.sessions)
+                .map_or(0.0, |later| later.half_width()),
             is_same: pairs.iter().all(|pair| pair.0 == pair.1),
             moved: moved.to_vec(),
             reach: changed.reach_from(&base),

@@ -3,8 +3,6 @@
 use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
 use crate::advise::format_usd_cents;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
-use crate::chart::forest::{ForestLine, ForestPlot};
-use crate::chart::{PageChart, draw_chart};
 use crate::outcomes::OutcomeReport;
 use crate::page::{Card, Page, Tone, page_parts};
 use crate::prelude::*;
@@ -176,35 +174,15 @@ const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is les
 /// # Errors
 /// What the template says.
 pub fn html_page(realised: &Realised) -> Result<String, template::Error> {
-    let figures = forest_chart(realised).into_iter().listed();
     Page {
         command: "realised",
         title: format!("What became of {}", listed(&realised.set)),
         about: format!("{}, {} later sessions.", realised.agent, realised.sessions),
         answers: std::iter::once(realised).chain(&realised.other_agents).map(answer_card).listed(),
         rests_on: vec![RESTS_ON.to_owned()],
-        parts: page_parts(figures, text_blocks(realised).into_iter().skip(1)),
+        parts: page_parts(Vec::new(), text_blocks(realised).into_iter().skip(1)),
     }
     .into_html()
-}
-
-/// Draws what came about beside what was forecast.
-fn forest_chart(realised: &Realised) -> Option<PageChart> {
-    let line =
-        |name: &str, change, ends, note| ForestLine::of_relative_cost(name.to_owned(), change, ends, note);
-    let n = counted(realised.sessions as usize, "later session");
-    let forest = ForestPlot {
-        title: "What it changed".to_owned(),
-        subject: realised.agent.clone(),
-        base: "the earlier settings".to_owned(),
-        of: "change",
-        lines: vec![
-            line("came about", realised.realised, realised.interval, format!("in {n}")),
-            line("forecast for these sessions", realised.forecast, None, String::new()),
-            line("forecast for the earlier ones", realised.promised, None, String::new()),
-        ],
-    };
-    (realised.sessions > 0 && realised.realised.is_finite()).then(|| draw_chart("realised", &forest))
 }
 
 fn answer_card(realised: &Realised) -> Card {
