@@ -7,7 +7,7 @@ use crate::account::AccountUse;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
-use crate::lever::{CeilingSessions, KnownBy, Lever, Word, format_turns_percent};
+use crate::lever::{CeilingSessions, KnownBy, Lever, Word};
 use crate::page::{Card, Page, Tone, evidence_kept_text, page_parts};
 use crate::prelude::*;
 use crate::{BillAsLogged, SkippedFile, template};
@@ -100,7 +100,6 @@ fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
         blocks.push(Block::Table(levers_grid("Everything that was tried", &all, true)));
     }
     blocks.extend(advice.wishes.iter().map(|wish| Block::paragraph(describe_wish(advice, wish))));
-    blocks.extend(saving_break_even_blocks(&advice.levers));
     let untried = |it: &UntriedSetting| format!("Not tried: {}. {}.", it.key, capitalise(&it.reason));
     blocks.extend(advice.left_out.iter().map(|it| Block::Text(untried(it))));
     if !advice.untold.is_empty() {
@@ -200,9 +199,8 @@ pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
         return vec![Block::Answer(why)];
     };
     let answer = Block::Answer(format!("Do this: {}.", best.title));
-    let gone =
-        or_nothing(best.gone_at_extra_turns, |it| format!(" The saving is {}.", it.break_even_clause()));
-    let saving = describe_expected_saving(best) + &describe_added_savings(best) + &gone;
+    let caveats: String = saving_caveats(best).iter().map(|it| format!(" {it}")).collect();
+    let saving = describe_expected_saving(best) + &describe_added_savings(best) + &caveats;
     let mut blocks = vec![answer, Block::Text(saving)];
     blocks.extend(describe_price_of_caution(advice, best).map(Block::Text));
     blocks.extend(paste_blocks(best, &advice.paste));
@@ -494,23 +492,6 @@ pub(crate) fn format_usd_cents(usd: f64) -> String {
 fn saving_caveats(lever: &Lever) -> Vec<String> {
     let gone = lever.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.break_even_clause()));
     gone.into_iter().chain(lever.known_of_task.clone()).listed()
-}
-
-/// Lays out of all levers when their savings are gone, and what is known of the task under them.
-fn saving_break_even_blocks(levers: &[Lever]) -> Vec<Block> {
-    let row = |lever: &Lever| {
-        let gone = lever.gone_at_extra_turns?;
-        let interval = gone.interval.map(|it| it.map(|it| format_turns_percent(it.max(0.0))).join(" to "));
-        Some(vec![lever.title.clone(), format_turns_percent(gone.percent), or_none(interval, |it| it)])
-    };
-    let rows = levers.iter().filter_map(row).listed();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let headings = ["what", "more turns", "95% interval"];
-    let grid = Grid::new("Gone if the agent needs more turns", 1, &headings, rows).with(CellKind::Text, &[1]);
-    let known: BTreeSet<String> = levers.iter().filter_map(|it| it.known_of_task.clone()).collect();
-    std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::paragraph)).listed()
 }
 
 /// What all words rest on.

@@ -120,18 +120,9 @@ fn sum_of_squares<'a>(numbers: impl Iterator<Item = &'a f64>) -> f64 {
     numbers.map(|number| number * number).sum()
 }
 
-/// What a session costs under a row, and as it is.
-struct CostPair {
-    changed: AssumedCost,
-    base: AssumedCost,
-}
-
-impl CostPair {
-    /// Returns the costs of one session; `None` if one of the two stops earlier, or a price is unknown.
-    fn from_effects(changed: &SessionEffect, base: &SessionEffect) -> Option<Self> {
-        is_as_much([changed.ended, base.ended]).then_some(())?;
-        Some(Self { changed: changed.cost?, base: base.cost? })
-    }
+/// Returns what a session costs under a row, and as it is; `None` if one of the two stops earlier, or a price is unknown.
+fn changed_and_base_cost(changed: &SessionEffect, base: &SessionEffect) -> Option<[AssumedCost; 2]> {
+    is_as_much([changed.ended, base.ended]).then_some([changed.cost?, base.cost?])
 }
 
 impl RowEffect {
@@ -149,21 +140,21 @@ impl RowEffect {
             is_edited: own.clone().any(|effect| effect.is_edited),
             ..Self::default()
         };
-        let pairs = own.zip(&family.sessions).map(|(own, session)| CostPair::from_effects(own, session.base));
-        match pairs.collect::<Option<Vec<_>>>().filter(|all| all.iter().any(|pair| pair.base.usd > 0.0)) {
+        let pairs = own.zip(&family.sessions).map(|(own, session)| changed_and_base_cost(own, session.base));
+        match pairs.collect::<Option<Vec<_>>>().filter(|all| all.iter().any(|[_, base]| base.usd > 0.0)) {
             Some(pairs) => kept_only.with_costs(family, row_ix, &pairs),
             None => kept_only,
         }
     }
 
     /// Adds what the costs of all sessions come to.
-    fn with_costs(self, family: &TriedFamily<'_>, row_ix: usize, costs: &[CostPair]) -> Self {
+    fn with_costs(self, family: &TriedFamily<'_>, row_ix: usize, costs: &[[AssumedCost; 2]]) -> Self {
         let [mut changed, mut base] = [AssumedCost::default(); 2];
-        for pair in costs {
-            changed += pair.changed;
-            base += pair.base;
+        for [own, own_base] in costs {
+            changed += *own;
+            base += *own_base;
         }
-        let pairs = costs.iter().map(|pair| (pair.changed.usd, pair.base.usd)).listed();
+        let pairs = costs.iter().map(|[own, own_base]| (own.usd, own_base.usd)).listed();
         let samples = pairs.iter().map(|pair| RatioSample { pair: *pair, project: "", at_ms: None }).listed();
         let over_these = ratio_error(&samples, Over::Sessions);
         let touches = |session: &FamilySession<'_>| family.levers[row_ix].lanes.include(session.is_of_agent);
