@@ -22,6 +22,8 @@ use super::template;
 use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_engine::take::CurvePlaces::Session;
+use curves::recall_charts_over;
 use names::PolicyLabels;
 use requests::RunRequests;
 use scene::Scene;
@@ -44,7 +46,7 @@ pub const KINDS: [ChartKind; 7] = [
     ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::request_charts(it)) },
     ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::recall_by_depth(it)) },
     ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::recall_by_length(it)) },
-    ChartKind { name: "aging", needs: curves::NEEDS_AGING, all: |it| boxed(curves::recall_by_session(it)) },
+    ChartKind { name: "aging", needs: curves::NEEDS_AGING, all: |it| boxed(recall_charts_over(it, Session)) },
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.

@@ -49,19 +49,13 @@ pub fn recall_by_length(source: &ChartData<'_>) -> Vec<RecallChart> {
     recall_charts_over(source, CurvePlaces::Length)
 }
 
-/// Returns the charts of ageing memories, by session.
-pub fn recall_by_session(source: &ChartData<'_>) -> Vec<RecallChart> {
-    recall_charts_over(source, CurvePlaces::Session)
-}
-
 /// Returns the curves of what worlds found, over places of some kind.
-fn recall_charts_over(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<RecallChart> {
+pub(super) fn recall_charts_over(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<RecallChart> {
     let runs: Vec<&Run> = source.report.runs.iter().listed();
-    let names = PolicyLabels::new(source.report);
     let all = ctxsim_worlds::findings().flat_map(|it| (it.curves)(&runs));
     let shown = all.filter(|it| it.axis == axis && !it.places.is_empty());
     let mut drawn: Vec<(RecallChart, Vec<String>)> = Vec::new();
-    for one in shown.map(|it| RecallChart::new(it, &names)) {
+    for one in shown.map(|it| RecallChart::new(it, &source.names)) {
         // What prices do not move is drawn once for all of them.
         match drawn.iter_mut().find(|(it, _)| it.has_same_lines(&one)) {
             Some((_, subjects)) => subjects.push(one.subject),
@@ -110,9 +104,8 @@ impl RecallChart {
 
     /// Returns whether another chart shows the same lines on the same load.
     fn has_same_lines(&self, other: &Self) -> bool {
-        let load = |it: &Self| it.subject.split(UNDER).next().map(str::to_owned);
-        let is_same = self.axis == other.axis && self.title == other.title && self.places == other.places;
-        is_same && load(self) == load(other) && self.lines == other.lines
+        let [own, others] = [self, other].map(|it| it.subject.split(UNDER).next());
+        own == others && self.title == other.title && self.places == other.places && self.lines == other.lines
     }
 
     /// Draws a line with its points; where there are few lines, over the band of its bounds.
@@ -128,7 +121,7 @@ impl RecallChart {
                 let bounds = [low.max(0.0), high.min(1.0)].map(|it| [at[0], up.position_of(it)]);
                 SvgPath::stroked(line_path(bounds), ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
             });
-            let (name, written) = (&curve.name, format_statistic(Some(&number)));
+            let (name, written) = (&curve.name, format_statistic(&number));
             let label = format!("{name}, {}: {written}", self.places[place]);
             let dot = if curve.is_beside {
                 SvgPath::filled(policy_shape_path(0, at, 2.0), ink::policy_ink(nth))
@@ -179,12 +172,8 @@ impl CurveLine {
 }
 
 /// Writes a number with what it is sure to.
-fn format_statistic(number: Option<&Statistic>) -> String {
-    match number.map(|it| (it.mean, it.reach())) {
-        Some((mean, Some(reach))) => format!("{mean:.3} ± {reach:.3}"),
-        Some((mean, None)) => format!("{mean:.3}"),
-        None => NONE.to_owned(),
-    }
+fn format_statistic(number: &Statistic) -> String {
+    format!("{:.3}{}", number.mean, or_nothing(number.reach(), |it| format!(" ± {it:.3}")))
 }
 
 impl Picture for RecallChart {
@@ -194,13 +183,12 @@ impl Picture for RecallChart {
 
     fn describe_key_numbers(&self) -> String {
         let ends = |curve: &CurveLine| {
+            let name = &curve.name;
             let known = curve.known_numbers().map(|(at, it)| (&self.places[at], it.mean)).listed();
-            match (known.first(), known.last()) {
-                (Some((from, first)), Some((to, last))) if known.len() > 1 => {
-                    format!("{} {first:.3} at {from}, {last:.3} at {to}", curve.name)
-                }
-                (Some((from, first)), _) => format!("{} {first:.3} at {from}", curve.name),
-                _ => format!("{} has none", curve.name),
+            match known.as_slice() {
+                [] => format!("{name} has none"),
+                [(from, first)] => format!("{name} {first:.3} at {from}"),
+                [(from, first), .., (to, last)] => format!("{name} {first:.3} at {from}, {last:.3} at {to}"),
             }
         };
         let said: Vec<String> = self.lines.iter().map(ends).listed();
@@ -211,7 +199,7 @@ impl Picture for RecallChart {
     fn numbers_grid(&self) -> Grid {
         let columns = ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
         let rows = self.lines.iter().map(|curve| {
-            let numbers = curve.numbers.iter().map(|it| format_statistic(it.as_ref()));
+            let numbers = curve.numbers.iter().map(|it| or_none(it.as_ref(), format_statistic));
             [curve.name.clone()].into_iter().chain(numbers).listed()
         });
         Grid::new("", 1, &columns, rows)
