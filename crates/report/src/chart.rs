@@ -233,7 +233,9 @@ pub fn draw_named_chart_svg(
 /// Reports a missing chart, and lists the available ones.
 fn missing_chart_error(chart_name: Option<&str>, figures: &[PageChart], why_not: Option<&str>) -> Diagnostic {
     let chart_name = chart_name.unwrap_or(KINDS[0].name);
-    let kind = KINDS.iter().find(|it| chart_name.strip_prefix(it.name).is_some_and(is_chart_number_suffix));
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    let is_further = |it: &str| it.is_empty() || it.strip_prefix('-').is_some_and(is_number);
+    let kind = KINDS.iter().find(|it| chart_name.strip_prefix(it.name).is_some_and(is_further));
     let message = match (kind, why_not) {
         (Some(it), Some(why)) if it.name == "requests" => why.to_owned(),
         (Some(it), _) => format!("this run has no chart `{chart_name}`: it needs {}", it.needs),
@@ -246,10 +248,4 @@ fn missing_chart_error(chart_name: Option<&str>, figures: &[PageChart], why_not:
         names = KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).listed();
     }
     Diagnostic::at(Code("chart-missing"), "", message).help(format!("{what}: {}", names.join(", ")))
-}
-
-/// Returns whether a text is empty or the number of a further chart.
-fn is_chart_number_suffix(text: &str) -> bool {
-    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
-    text.is_empty() || text.strip_prefix('-').is_some_and(is_number)
 }

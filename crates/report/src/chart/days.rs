@@ -66,7 +66,7 @@ impl Picture for BillByDay {
         let first = first.max(last - MOST_DAYS + 1);
         let shown = self.used_part_indices();
         let entries = shown.iter().map(|it| (Swatch::Colour(ink::part_ink(*it)), self.parts[*it].to_owned()));
-        let top = legend::draw_legend(&mut scene, entries) + LINE + 14.0;
+        let top = legend::draw_legend(&mut scene, legend::TOP, entries) + LINE + 14.0;
         let (left, right, bottom) = (52.0, WIDTH - 12.0, top + HEIGHT);
         let up = Axis::rounded(0.0, self.dearest_day_and_usd().map_or(0.0, |it| it.1), [bottom, top], 4.0);
         up.draw_left_of_frame(&mut scene, [left, right], "US dollars a day", |it| up.format_number(it));

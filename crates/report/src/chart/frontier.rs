@@ -371,7 +371,7 @@ impl Picture for Frontier {
         let unnamed = unnamed.iter().filter(|_| is_few && !self.is_numbered);
         let unnamed = unnamed.map(|it| (sample(it), it.name_with_mark()));
         let entries = numbered.chain(unnamed).listed();
-        scene.height = legend::draw_legend_from(&mut scene, bottom + 56.0, entries) + 20.0;
+        scene.height = legend::draw_legend(&mut scene, bottom + 56.0, entries) + 20.0;
         scene
     }
 }

@@ -61,13 +61,11 @@ pub(super) fn policy_line(nth: usize, path_data: String) -> SvgPath {
     SvgPath::stroked(path_data, ink::policy_ink(nth), 2.0).with_dash(dash)
 }
 
-/// Draws names with samples from the top of a drawing on, line after line; returns where they end.
-pub(super) fn draw_legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Swatch, String)>) -> f64 {
-    draw_legend_from(scene, 14.0, entries)
-}
+/// Where names begin at the top of a drawing.
+pub(super) const TOP: f64 = 14.0;
 
-/// The same, from a height on.
-pub(super) fn draw_legend_from(
+/// Draws names with samples from a height on, line after line; returns where they end.
+pub(super) fn draw_legend(
     scene: &mut Scene,
     top: f64,
     entries: impl IntoIterator<Item = (Swatch, String)>,

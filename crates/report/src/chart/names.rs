@@ -1,7 +1,7 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
 use super::scene::{shorten_middle, text_width};
-use crate::RunBrief;
+use crate::distinct;
 use crate::names::names_without_folders;
 use crate::prelude::*;
 
@@ -91,11 +91,9 @@ pub struct PolicyLabels(IndexMap<String, PolicyLabel>);
 impl PolicyLabels {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
-        let mut first: IndexMap<&str, RunBrief<'_>> = IndexMap::new();
-        report.run_briefs().for_each(|it| _ = first.entry(it.policy).or_insert(it));
-        let mut policies = Self::from_names(&first.keys().copied().listed());
-        for (policy, run) in policies.0.values_mut().zip(first.values()) {
-            policy.looks_ahead = run.figures.looks_ahead;
+        let mut policies = Self::from_names(&distinct(report.run_briefs().map(|it| it.policy)));
+        for run in report.run_briefs() {
+            policies.0[run.policy].looks_ahead = run.figures.looks_ahead;
         }
         policies
     }

@@ -388,7 +388,7 @@ impl Picture for RequestBars {
         let parts = shown.map(|it| (Swatch::Colour(ink::part_ink(it)), PARTS[it].to_owned()));
         let broke = self.drawn_panels().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
         let broke = broke.then(|| (Swatch::Broken, "cached prefix broken".to_owned()));
-        let top = legend::draw_legend(&mut scene, parts.chain(broke)) + 12.0;
+        let top = legend::draw_legend(&mut scene, legend::TOP, parts.chain(broke)) + 12.0;
         let pitch = LINE * 2.0 + PROMPTS + GAP + BARS + 18.0;
         let costs = self.drawn_panels().map(|it| self.describe_cost(it).unwrap_or_default()).listed();
         let widest = costs.iter().map(|cost| text_width(cost)).fold(0.0, f64::max);
@@ -532,30 +532,19 @@ impl RequestFrame {
 
 /// Draws steps as a line, or as an area above a foot; where a request is missing, there is nothing.
 fn steps_path(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
+    let y_of = |step: &[f64; 3]| to_tenth(up.position_of(step[2]));
     let mut d = String::new();
-    let close = |d: &mut String| {
-        if let Some(foot) = foot.filter(|_| !d.is_empty()) {
-            d.push_str(&format!("V{}Z", to_tenth(foot)));
+    for run in steps.chunk_by(|one, other| one[1] == other[0]) {
+        let mut y = y_of(&run[0]);
+        let foot_first = or_nothing(foot, |it| format!("{}V", to_tenth(it)));
+        d.push_str(&format!("M{} {foot_first}{y}", run[0][0]));
+        for level in run.chunk_by(|one, other| y_of(one) == y_of(other)) {
+            let before = std::mem::replace(&mut y, y_of(&level[0]));
+            let wide = level.iter().fold(0.0, |sum, [from, to, _]| sum + (to - from));
+            d.push_str(&text_if(y != before, || format!("v{}", to_tenth(y - before))));
+            d.push_str(&format!("h{wide}"));
         }
-    };
-    let mut pen = [f64::NAN; 2];
-    let mut run = 0.0;
-    for &[from, to, height] in steps {
-        let y = to_tenth(up.position_of(height));
-        if pen[0] != from {
-            d.push_str(&text_if(run > 0.0, || format!("h{run}")));
-            close(&mut d);
-            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", to_tenth(it)));
-            d.push_str(&format!("M{from}{up}"));
-            run = 0.0;
-        } else if pen[1] != y {
-            d.push_str(&format!("h{run}v{}", to_tenth(y - pen[1])));
-            run = 0.0;
-        }
-        run += to - from;
-        pen = [to, y];
+        d.push_str(&or_nothing(foot, |it| format!("V{}Z", to_tenth(it))));
     }
-    d.push_str(&text_if(run > 0.0, || format!("h{run}")));
-    close(&mut d);
     d
 }

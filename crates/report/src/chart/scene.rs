@@ -214,23 +214,22 @@ pub(super) fn text_width(words: &str) -> f64 {
     words.chars().count() as f64 * FONT * CHARACTER
 }
 
+/// Returns how many characters of words that do not fit into a width have room beside a mark; none where all of them fit.
+fn n_chars_if_too_wide(words: &str, max_width: f64) -> Option<usize> {
+    (text_width(words) > max_width).then(|| (max_width / FONT / CHARACTER).max(3.0) as usize - 1)
+}
+
 /// Returns a name that fits into a width: what does not is left out of its middle.
 pub(super) fn shorten_middle(words: &str, max_width: f64) -> String {
+    let Some(room) = n_chars_if_too_wide(words, max_width) else { return words.to_owned() };
     let n_chars = words.chars().count();
-    if text_width(words) <= max_width {
-        return words.to_owned();
-    }
-    let room = (max_width / FONT / CHARACTER).max(3.0) as usize - 1;
     let (head, tail) = (room - room / 2, room / 2);
     words.chars().take(head).chain(['…']).chain(words.chars().skip(n_chars - tail)).collect()
 }
 
 /// Returns the beginning of a sentence or a list that fits into a width, up to the end of an item or a word: no two are joined.
 pub(super) fn shorten_end(words: &str, max_width: f64) -> String {
-    if text_width(words) <= max_width {
-        return words.to_owned();
-    }
-    let room = (max_width / FONT / CHARACTER).max(3.0) as usize - 1;
+    let Some(room) = n_chars_if_too_wide(words, max_width) else { return words.to_owned() };
     let head: String = words.chars().take(room).collect();
     let item = head.rfind(", ").max(head.rfind("; ")).filter(|at| at * 2 > head.len());
     let end = item.or(head.rfind(' ')).unwrap_or(head.len());

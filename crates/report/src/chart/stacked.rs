@@ -231,7 +231,7 @@ impl Picture for StackedBars {
         let entries = self.used_part_indices().into_iter().map(entry);
         let is_reduced = self.bars.iter().any(|bar| bar.amounts.iter().any(|amount| *amount < 0.0));
         let hollow = is_reduced.then(|| (Swatch::Hollow, "hollow: taken off".to_owned()));
-        let top = legend::draw_legend(&mut scene, entries.chain(hollow)) + 4.0;
+        let top = legend::draw_legend(&mut scene, legend::TOP, entries.chain(hollow)) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
         let (bars, more) = cheapest_with_note(&self.bars, 1, |it| it.total);
         let gross = |bar: &StackedBar| bar.amounts.iter().filter(|it| **it > 0.0).sum();

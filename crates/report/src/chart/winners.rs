@@ -57,7 +57,7 @@ impl Picture for Winners {
         let mut scene = Scene::new(0.0);
         let won = self.policies.iter().filter(|it| it.1 > 0);
         let entries = won.map(|(policy, n)| (Swatch::Shape(policy.nth), format!("{} ({n})", policy.label)));
-        let top = legend::draw_legend(&mut scene, entries) + 26.0;
+        let top = legend::draw_legend(&mut scene, legend::TOP, entries) + 26.0;
         let widest = self.lists.iter().map(|it| text_width(&it.name)).fold(0.0, f64::max);
         let ratios = self.lists.iter().map(|it| text_width(&it.ratio)).fold(0.0, f64::max) + 12.0;
         let left = widest.min(WIDTH / 2.2) + ratios + 10.0;

@@ -22,7 +22,7 @@ struct SameForm<'s> {
     n: usize,
     /// The numbers at each place: the lowest and the highest, as they are written.
     numbers: Vec<[&'s str; 2]>,
-    names: Vec<&'s str>,
+    names: IndexSet<&'s str>,
 }
 
 /// Groups sentences, the kinds with most to say first.
@@ -77,21 +77,15 @@ fn mask_sentence<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&
 impl<'s> SameForm<'s> {
     fn add_sentence(&mut self, numbers: Vec<&'s str>, name: Option<&'s str>) {
         self.n += 1;
-        if let Some(name) = name.filter(|it| !self.names.contains(it)) {
-            self.names.push(name);
-        }
+        self.names.extend(name);
         if self.n == 1 {
-            self.numbers = numbers.into_iter().map(|it| [it; 2]).listed();
-            return;
+            self.numbers = numbers.iter().map(|it| [*it; 2]).listed();
         }
         let value = |it: &str| it.replace(',', "").parse::<f64>().unwrap_or_default();
         for (ends, it) in self.numbers.iter_mut().zip(numbers) {
-            if value(it) < value(ends[0]) {
-                ends[0] = it;
-            }
-            if value(it) > value(ends[1]) {
-                ends[1] = it;
-            }
+            let [low, high] = ends.map(value);
+            ends[0] = if value(it) < low { it } else { ends[0] };
+            ends[1] = if value(it) > high { it } else { ends[1] };
         }
     }
 
@@ -101,11 +95,11 @@ impl<'s> SameForm<'s> {
         let mut written = String::new();
         for character in form.chars() {
             match character {
-                NUMBER => match numbers.next() {
-                    Some([low, high]) if low == high => written.push_str(low),
-                    Some([low, high]) => written.push_str(&format!("{low}…{high}")),
-                    None => {}
-                },
+                NUMBER => {
+                    let [low, high] = numbers.next().copied().unwrap_or_default();
+                    written.push_str(low);
+                    written.push_str(&text_if(low != high, || format!("…{high}")));
+                }
                 NAME if self.names.len() == 1 => written.push_str(self.names[0]),
                 NAME => written.push_str(&format!("{} sessions", self.names.len())),
                 other => written.push(other),

@@ -41,15 +41,15 @@ pub struct TunePart {
 
 /// Returns what the rule says of variants on some sessions, as one family: of those held out, the one that was chosen elsewhere.
 pub(super) fn judge_variants(sessions: &[&TunedSession], variants: &[usize], floor: f64) -> Vec<Lever> {
-    let effect = |session: &TunedSession, run: &Tally, nth| {
-        let kept = session.evidence_kept_and_needed(run, nth);
-        SessionEffect { kept, ..SessionEffect::from_tally(run) }
+    let effect = |session: &TunedSession, nth| SessionEffect {
+        kept: session.evidence_kept_and_needed(nth),
+        ..SessionEffect::from_tally(session.run_tally(nth))
     };
     let compared = sessions.iter().map(|session| ComparedSession {
         project: &session.project,
         last_ms: session.last_ms,
-        base: effect(session, &session.base, 0),
-        others: variants.iter().map(|it| effect(session, &session.variants[*it], it + 1)).listed(),
+        base: effect(session, 0),
+        others: variants.iter().map(|it| effect(session, it + 1)).listed(),
     });
     let sessions = compared.listed();
     let names = vec![String::new(); variants.len()];
@@ -59,9 +59,14 @@ pub(super) fn judge_variants(sessions: &[&TunedSession], variants: &[usize], flo
 impl TunedSession {
     /// Returns the evidence that a run keeps, and that is needed; of memories, the share that the run at a place remembers (the base is at
     /// 0), of all that it is asked.
-    fn evidence_kept_and_needed(&self, run: &Tally, run_ix: usize) -> Option<NumberPair> {
+    fn evidence_kept_and_needed(&self, run_ix: usize) -> Option<NumberPair> {
         let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(run_ix)?, 1.0)));
-        remembered.or_else(|| Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0))
+        remembered.or_else(|| Some(self.run_tally(run_ix).sums.needs.evidence()).filter(|it| it.1 > 0.0))
+    }
+
+    /// Returns the result of the run at a place.
+    fn run_tally(&self, run_ix: usize) -> &Tally {
+        run_ix.checked_sub(1).map_or(&self.base, |nth| &self.variants[nth])
     }
 }
 
@@ -82,12 +87,10 @@ impl TunePart {
         let costs: Option<Vec<NumberPair>> = sessions.iter().map(variant_and_base_usd).collect();
         let known = costs.as_deref().unwrap_or_default();
         let cost = costs.as_ref().map(|it| sum_of_pairs(it.iter().copied()));
-        let kept = |nth: Option<usize>| {
-            let run = |it: &&TunedSession| match nth {
-                Some(nth) => it.evidence_kept_and_needed(&it.variants[nth], nth + 1),
-                None => it.evidence_kept_and_needed(&it.base, 0),
-            };
-            Some(sum_of_pairs(sessions.iter().filter_map(run))).filter(|it| it.1 > 0.0).map(|it| it.0 / it.1)
+        let kept = |run_ix: usize| {
+            let (kept, needed) =
+                sum_of_pairs(sessions.iter().filter_map(|it| it.evidence_kept_and_needed(run_ix)));
+            (needed > 0.0).then(|| kept / needed)
         };
         let users = sessions.iter().map(|it| &it.variants[nth].sums.needs.users);
         let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
@@ -99,11 +102,11 @@ impl TunePart {
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
             spread: Spread::new(known, None),
-            evidence_kept: kept(Some(nth)),
+            evidence_kept: kept(nth + 1),
             task_kept: (met < needed).then(|| met / needed),
             kept_of: (!names.is_empty()).then_some(names),
             evidence_low: None,
-            base_kept: kept(None),
+            base_kept: kept(0),
         };
         part.take_judgement(judged);
         part
