@@ -142,12 +142,11 @@ impl<'r> ChartData<'r> {
     /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
     pub fn draw_charts(&self) -> Vec<PageChart> {
         let name = |kind: &str, nth| if nth == 1 { kind.to_owned() } else { format!("{kind}-{nth}") };
-        let mut charts = Vec::new();
-        for kind in &KINDS {
+        let charts = KINDS.iter().flat_map(|kind| {
             let pictures = (kind.all)(self).into_iter().zip(1..);
-            charts.extend(pictures.map(|(it, nth)| draw_chart(&name(kind.name, nth), &*it)));
-        }
-        charts
+            pictures.map(move |(it, nth)| draw_chart(&name(kind.name, nth), &*it))
+        });
+        charts.listed()
     }
 }
 

@@ -39,7 +39,7 @@ const DEFAULT: &str = "default";
 /// What the template says.
 pub fn html_page(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
     let source = ChartData::new(report, detail, &traces.runs);
-    let PageCharts { carrying, others, left_out } = PageCharts::new(&source, traces);
+    let PageCharts { carrying, others, left_out } = page_charts(&source, traces);
     let is_several = report.advised.len() > 1;
     let cards = report.advised.iter().map(|it| recommendation_card(it, is_several.then(|| it.agent.clone())));
     let page = Page {
@@ -49,10 +49,10 @@ pub fn html_page(report: &Report, detail: Detail, traces: &Traces) -> Result<Str
         answers: cards.chain(verdict_cards(report)).listed(),
         rests_on: basis_sentences(report),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(carrying)),
-            PagePart::tables(table_pieces(report, detail)),
-            PagePart::causes(cause_pieces(&source, detail, left_out, others)),
-            PagePart::assumptions(assumption_pieces(report)),
+            PagePart::new("Picture", PagePiece::pictures(carrying)),
+            PagePart::new("Tables", table_pieces(report, detail)),
+            PagePart::new("Causes", cause_pieces(&source, detail, left_out, others)),
+            PagePart::new("Assumptions", assumption_pieces(report)),
         ],
     };
     page.into_html()
@@ -79,26 +79,24 @@ struct PageCharts {
     left_out: Vec<String>,
 }
 
-impl PageCharts {
-    fn new(source: &ChartData<'_>, traces: &Traces) -> Self {
-        let nth = |it: &PageChart| it.name.rsplit_once('-').and_then(|it| it.1.parse::<usize>().ok());
-        let (drawn, more): (Vec<PageChart>, Vec<PageChart>) =
-            source.draw_charts().into_iter().partition(|it| nth(it).is_none_or(|it| it <= OPEN));
-        let place = |it: &PageChart| CARRIES.iter().position(|kind| *kind == it.name);
-        let (mut carrying, others): (Vec<PageChart>, Vec<PageChart>) =
-            drawn.into_iter().partition(|it| place(it).is_some());
-        carrying.order_by_key(place);
-        let n_shown = source.sections.len();
-        let tables = (source.n_left_out > 0).then(|| {
-            format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out)
-        });
-        let more = more.last().map(|last| {
-            let n = counted(more.len(), "further chart");
-            format!("{n} of other tables: `--chart NAME`, up to `{}`.", last.name)
-        });
-        let left_out = tables.into_iter().chain(more).chain(traces.left_out.clone()).listed();
-        Self { carrying, others, left_out }
-    }
+/// Parts the charts of a report.
+fn page_charts(source: &ChartData<'_>, traces: &Traces) -> PageCharts {
+    let nth = |it: &PageChart| it.name.rsplit_once('-').and_then(|it| it.1.parse::<usize>().ok());
+    let (drawn, more): (Vec<PageChart>, Vec<PageChart>) =
+        source.draw_charts().into_iter().partition(|it| nth(it).is_none_or(|it| it <= OPEN));
+    let place = |it: &PageChart| CARRIES.iter().position(|kind| *kind == it.name);
+    let (mut carrying, others): (Vec<PageChart>, Vec<PageChart>) =
+        drawn.into_iter().partition(|it| place(it).is_some());
+    carrying.order_by_key(place);
+    let n_shown = source.sections.len();
+    let tables = (source.n_left_out > 0)
+        .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));
+    let more = more.last().map(|last| {
+        let n = counted(more.len(), "further chart");
+        format!("{n} of other tables: `--chart NAME`, up to `{}`.", last.name)
+    });
+    let left_out = tables.into_iter().chain(more).chain(traces.left_out.clone()).listed();
+    PageCharts { carrying, others, left_out }
 }
 
 /// Returns the tables; a row of policies has the command that explains what costs the change.

@@ -67,7 +67,7 @@ pub enum Tone {
 /// A part of a page under a heading.
 #[derive(Debug, Serialize)]
 pub(super) struct PagePart {
-    id: &'static str,
+    /// In small letters also its id.
     heading: &'static str,
     pieces: Vec<PagePiece>,
 }
@@ -138,23 +138,8 @@ pub(super) fn evidence_kept_text(share: Option<f64>) -> String {
 }
 
 impl PagePart {
-    /// The picture that carries the verdict.
-    pub(super) fn picture(pieces: Vec<PagePiece>) -> Self {
-        Self { id: "picture", heading: "Picture", pieces }
-    }
-
-    pub(super) fn tables(pieces: Vec<PagePiece>) -> Self {
-        Self { id: "tables", heading: "Tables", pieces }
-    }
-
-    /// What brings the numbers about.
-    pub(super) fn causes(pieces: Vec<PagePiece>) -> Self {
-        Self { id: "causes", heading: "Causes", pieces }
-    }
-
-    /// What is assumed, and what else to know.
-    pub(super) fn assumptions(pieces: Vec<PagePiece>) -> Self {
-        Self { id: "assumptions", heading: "Assumptions", pieces }
+    pub(super) fn new(heading: &'static str, pieces: Vec<PagePiece>) -> Self {
+        Self { heading, pieces }
     }
 }
 
@@ -231,7 +216,11 @@ impl PagePiece {
 pub(super) fn page_parts(figures: Vec<PageChart>, blocks: impl IntoIterator<Item = Block>) -> Vec<PagePart> {
     let pieces = blocks.into_iter().flat_map(PagePiece::from_block);
     let (tables, said) = pieces.partition(|piece| matches!(piece, PagePiece::Table(_)));
-    vec![PagePart::picture(PagePiece::pictures(figures)), PagePart::tables(tables), PagePart::causes(said)]
+    vec![
+        PagePart::new("Picture", PagePiece::pictures(figures)),
+        PagePart::new("Tables", tables),
+        PagePart::new("Causes", said),
+    ]
 }
 
 /// Returns a text as one line, as terminals show cells and paragraphs.

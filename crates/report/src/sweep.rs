@@ -100,6 +100,11 @@ impl SweepPoint {
         are_complete || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
     }
 
+    /// Names the interval of its change in cost.
+    fn cost_change_interval_text(&self) -> Option<String> {
+        self.interval.map(|ends| self.interval_over.interval_text(&format!("{}%", interval(ends))))
+    }
+
     /// Returns whether it is worth what it costs, against a base that does the same work. It costs less; or, where nothing says what is
     /// needed, it remembers more by at least the share by which it costs more. Where intervals are known, it does so at their
     /// unfavourable ends.

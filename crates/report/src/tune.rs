@@ -241,6 +241,11 @@ impl Tuned {
         )
     }
 
+    /// Counts the sessions of its parts.
+    fn n_sessions(&self) -> usize {
+        self.parts.iter().map(|it| it.sessions).sum()
+    }
+
     fn split_description(&self) -> &'static str {
         if self.split == SplitBy::Time { "the newest held out" } else { "whole projects held out" }
     }

@@ -220,6 +220,16 @@ pub fn request_charts_by_load(
 }
 
 impl RequestBar {
+    /// Returns the first parts of it together, in US dollars or else in tokens.
+    fn sum_of_first_parts(&self, n_parts: usize, is_priced: bool) -> f64 {
+        if !is_priced {
+            return self.tokens.iter().take(n_parts).map(|it| *it as f64).sum();
+        }
+        // What is expected to be spared is taken off the top, so that bars end at what a request costs.
+        let parts: f64 = self.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum();
+        parts.min(self.usd.iter().sum::<f64>().max(0.0))
+    }
+
     fn prompt_tokens(&self) -> Tokens {
         self.tokens[..3].iter().sum()
     }
@@ -437,29 +447,14 @@ impl RequestFrame {
         let places: BTreeSet<RequestId> = sent().map(|it| it.id).collect();
         let is_priced = bars.is_priced();
         let highest = |of: &dyn Fn(&RequestBar) -> f64| sent().map(of).fold(0.0, f64::max);
-        let mut frame = Self {
+        let sum = |bar: &RequestBar, n_parts: usize| bar.sum_of_first_parts(n_parts, is_priced);
+        Self {
             is_priced,
             across: Axis::for_counts(places.len() as f64, [LEFT, RIGHT], 6.0),
             places: places.into_iter().zip(0..).collect(),
-            highest: [0.0; 2],
-            has: [false; 6],
-        };
-        frame.has = [0, 1, 2, 3, 4, 5].map(|part| {
-            sent().any(|bar| frame.sum_of_first_parts(bar, part + 1) > frame.sum_of_first_parts(bar, part))
-        });
-        let bar = highest(&|bar| frame.sum_of_first_parts(bar, PARTS.len()));
-        frame.highest = [bar, highest(&|bar| bar.prompt_tokens() as f64)];
-        frame
-    }
-
-    /// Returns the first parts of a request together.
-    fn sum_of_first_parts(&self, bar: &RequestBar, n_parts: usize) -> f64 {
-        if !self.is_priced {
-            return bar.tokens.iter().take(n_parts).map(|it| *it as f64).sum();
+            highest: [highest(&|bar| sum(bar, PARTS.len())), highest(&|bar| bar.prompt_tokens() as f64)],
+            has: [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| sum(bar, part + 1) > sum(bar, part))),
         }
-        // What is expected to be spared is taken off the top, so that bars end at what a request costs.
-        let parts: f64 = bar.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum();
-        parts.min(bar.usd.iter().sum::<f64>().max(0.0))
     }
 
     /// Returns what some number is at each place, half a unit wide; of requests that share a place the highest is seen.
@@ -496,7 +491,7 @@ impl RequestFrame {
         let line = steps_path(&self.heights_of_span(panel, |it| it.prompt_tokens() as f64), &prompts, None);
         scene.add(SvgPath::stroked(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
-            let steps = self.heights_of_span(panel, |it| self.sum_of_first_parts(it, part + 1));
+            let steps = self.heights_of_span(panel, |it| it.sum_of_first_parts(part + 1, self.is_priced));
             scene.add(SvgPath::filled(steps_path(&steps, &bars, Some(foot)), ink::part_ink(part)));
         }
         self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);

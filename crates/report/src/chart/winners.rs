@@ -69,13 +69,13 @@ impl Picture for Winners {
         across.draw_below_frame(&mut scene, [top, bottom], "extra cost of staying", |it| {
             signed(it).replace(".0%", "%")
         });
-        scene.add(SceneText::new(left - 4.0, top - 8.0, self.ratio.clone()).with_anchor(Anchor::End).faint());
+        let ratio =
+            |y: f64, words: &str| SceneText::new(left - 4.0, y, words).with_anchor(Anchor::End).faint();
+        scene.add(ratio(top - 8.0, &self.ratio));
         for ((nth, list), name) in self.lists.iter().enumerate().zip(names) {
             let y = top + PITCH * (nth as f64 + 0.5);
             scene.add(SceneText::new(0.0, y + 4.0, name));
-            scene.add(
-                SceneText::new(left - 4.0, y + 4.0, list.ratio.clone()).with_anchor(Anchor::End).faint(),
-            );
+            scene.add(ratio(y + 4.0, &list.ratio));
             let loss = list.loss.unwrap_or(0.0);
             let at = [across.position_of(loss.min(EDGE)), y];
             let stem = line_path([[across.position_of(0.0), y], at]);

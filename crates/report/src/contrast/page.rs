@@ -56,7 +56,7 @@ pub fn render_contrasts_page(
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
     let mut parts = page_parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside));
-    parts.push(PagePart::assumptions(PagePiece::list("Notes", notes)));
+    parts.push(PagePart::new("Assumptions", PagePiece::list("Notes", notes)));
     let made = format!("With {}.", context.made.summary_line());
     let page = Page {
         command: "compare",

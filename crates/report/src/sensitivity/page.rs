@@ -40,8 +40,8 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
         answers: answers.iter().map(card).listed(),
         rests_on: comparison_notes(comparison, true),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(won)),
-            PagePart::tables(policies.into_iter().chain(tables).listed()),
+            PagePart::new("Picture", PagePiece::pictures(won)),
+            PagePart::new("Tables", policies.into_iter().chain(tables).listed()),
         ],
     }
     .into_html()

@@ -71,9 +71,9 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
         answers: vec![knee_card(sweep)],
         rests_on: rests_on.map(|(what, all)| format!("{what}: {}.", all.join(", "))).listed(),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(sweep.result_charts().all_charts())),
-            PagePart::tables(vec![points]),
-            PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
+            PagePart::new("Picture", PagePiece::pictures(sweep.result_charts().all_charts())),
+            PagePart::new("Tables", vec![points]),
+            PagePart::new("Assumptions", PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
     }
     .into_html()
@@ -192,13 +192,6 @@ fn label_text(point: &SweepPoint) -> String {
     }
     let word = point.label.and_then(|it| serde_json::to_value(it).ok());
     or_none(word.as_ref().and_then(|it| it.as_str()), |label| label.replace('_', " "))
-}
-
-impl SweepPoint {
-    /// Names the interval of its change in cost.
-    fn cost_change_interval_text(&self) -> Option<String> {
-        self.interval.map(|ends| self.interval_over.interval_text(&format!("{}%", interval(ends))))
-    }
 }
 
 impl Sweep {

@@ -57,9 +57,9 @@ pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
         answers: vec![best_variant_card(tuned)],
         rests_on: best_variant_sentences(tuned),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(result_charts(tuned).all_charts())),
-            PagePart::tables(vec![PagePiece::table(table)]),
-            PagePart::causes(PagePiece::list("What was tried", tried_sentences(tuned))),
+            PagePart::new("Picture", PagePiece::pictures(result_charts(tuned).all_charts())),
+            PagePart::new("Tables", vec![PagePiece::table(table)]),
+            PagePart::new("Causes", PagePiece::list("What was tried", tried_sentences(tuned))),
         ],
     }
     .into_html()
@@ -223,23 +223,5 @@ fn result_charts(tuned: &Tuned) -> SearchResultCharts<'_> {
         changes_of: held_out.to_owned(),
         one: "variant",
         candidates,
-    }
-}
-
-impl Tuned {
-    /// Counts the sessions of its parts.
-    fn n_sessions(&self) -> usize {
-        self.parts.iter().map(|it| it.sessions).sum()
-    }
-}
-
-impl TunePart {
-    /// Returns what it shows in the columns of a part.
-    pub(super) fn format_cells(&self, decimals: usize) -> Vec<String> {
-        vec![
-            fixed_or_none(self.cost, decimals),
-            or_none(self.cost_change_share(), signed),
-            or_none(self.evidence_kept, percent),
-        ]
     }
 }

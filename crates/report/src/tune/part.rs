@@ -1,5 +1,6 @@
 //! A variant on one part of the sessions: its saving and what it keeps, and how far the rule that gives words trusts both.
 
+use ctxsim_base::grid::numbers::fixed_or_none;
 use ctxsim_engine::measure::Spread;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::sum_of_pairs;
@@ -146,5 +147,13 @@ impl TunePart {
     pub(super) fn evidence_kept_text(&self) -> Option<String> {
         let low = self.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
         self.evidence_kept.map(|it| format!("{}{low}", percent(it)))
+    }
+    /// Returns what it shows in the columns of a part of the sessions.
+    pub(super) fn format_cells(&self, decimals: usize) -> Vec<String> {
+        vec![
+            fixed_or_none(self.cost, decimals),
+            or_none(self.cost_change_share(), signed),
+            or_none(self.evidence_kept, percent),
+        ]
     }
 }

@@ -52,7 +52,8 @@ impl Tuned {
         }
         let points = || self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
         let known = || points().filter_map(|(point, own)| Some((point, own, own.cost_change_share()?)));
-        let Some((_, own, change)) = known().next() else {
+        let cheapest = known().min_by(|one, other| one.2.total_cmp(&other.2));
+        let Some(((_, own, change), (point, cheapest, least))) = known().next().zip(cheapest) else {
             let stops = format!("stops at a limit where {base} does not, or the other way round");
             let text = format!("every variant {stops}, or a price is unknown");
             return some_reason(WhyNot::NotComparable, text);
@@ -64,26 +65,20 @@ impl Tuned {
             return None;
         }
         // What costs less stands behind what keeps enough.
-        let cheapest = known().min_by(|one, other| one.2.total_cmp(&other.2));
-        let text = match cheapest {
-            Some((point, own, change)) if change < 0.0 => {
-                let keeps = own.evidence_kept_text().unwrap_or_else(|| "an unknown share".to_owned());
-                let what = match self.evidence_measure_name() {
-                    None => format!("keep {floor} of the evidence"),
-                    Some(number) => format!("have {number} of at least {floor}"),
-                };
-                let name = variant_name(&point.set);
-                let text = format!(
-                    "no variant that is certain to {what} costs less than {base}; the cheapest, {name}, keeps {keeps}"
-                );
-                return some_reason(WhyNot::Evidence, text);
-            }
-            Some((_, _, change)) => {
-                let costs = if change.abs() < SAME { "the same".to_owned() } else { signed(change) };
-                format!("no variant costs less than {base}; the best costs {costs}")
-            }
-            None => format!("no variant costs less than {base}"),
-        };
+        if least < 0.0 {
+            let keeps = cheapest.evidence_kept_text().unwrap_or_else(|| "an unknown share".to_owned());
+            let what = match self.evidence_measure_name() {
+                None => format!("keep {floor} of the evidence"),
+                Some(number) => format!("have {number} of at least {floor}"),
+            };
+            let name = variant_name(&point.set);
+            let text = format!(
+                "no variant that is certain to {what} costs less than {base}; the cheapest, {name}, keeps {keeps}"
+            );
+            return some_reason(WhyNot::Evidence, text);
+        }
+        let costs = if least.abs() < SAME { "the same".to_owned() } else { signed(least) };
+        let text = format!("no variant costs less than {base}; the best costs {costs}");
         some_reason(WhyNot::Dearer, text)
     }
 
