@@ -11,7 +11,7 @@ use super::names::names_without_folders;
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Verdict, format_trimmed_percent};
-use super::{ALL, RunBrief, distinct, template};
+use super::{ALL, distinct, template};
 use crate::prelude::*;
 use ctxsim_engine::measure::{Better, Remembered};
 
@@ -335,13 +335,9 @@ fn memory_cards(report: &Report) -> Vec<Card> {
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
         return cheapest_memory_card(&loads).into_iter().listed();
     }
-    let mut cards: Vec<Card> = Vec::new();
-    for card in loads.iter().filter_map(|it| best_memory_card(it)) {
-        let is_said = |it: &Card| it.of == card.of && it.number == card.number && it.what == card.what;
-        if !cards.iter().any(is_said) {
-            cards.push(card);
-        }
-    }
+    let cards = loads.iter().filter_map(|it| best_memory_card(it));
+    let said = grouped(cards.map(|it| ((it.of.clone(), it.number.clone(), it.what.clone()), it)));
+    let mut cards = said.into_values().filter_map(|it| it.into_iter().next()).listed();
     if let [only] = cards.as_mut_slice() {
         only.of = None;
     }
@@ -386,10 +382,8 @@ fn best_memory_card(runs: &[&Run]) -> Option<Card> {
         format!("95% interval {low} to {high}, {trials} trials")
     });
     let dearest = runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max);
-    let cost = |run: &Run| {
-        let written = |usd| format!("${}", fixed(usd, numbers::decimals(dearest)));
-        run.tally.costs.total().map_or_else(String::new, written)
-    };
+    let decimals = numbers::decimals(dearest);
+    let cost = |run: &Run| or_nothing(run.tally.costs.total(), |usd| format!("${}", fixed(usd, decimals)));
     let cheapest = real().min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
     let cheapest = cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best));
     let cheapest = cheapest.map(|(run, most)| {
@@ -434,12 +428,9 @@ fn page_title(report: &Report) -> String {
 
 /// Describes what was compared.
 fn comparison_description(report: &Report) -> String {
-    let count = |name: for<'r> fn(&RunBrief<'r>) -> &'r str, one: &str| {
-        counted(distinct(report.run_briefs().map(|it| name(&it))).len(), one)
-    };
     let first = report.run_briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
-    let policies = count(|it| it.policy, "policy");
-    let scenarios = count(|it| it.scenario, "scenario");
-    let profiles = count(|it| it.profile, "profile");
+    let policies = counted(distinct(report.run_briefs().map(|it| it.policy)).len(), "policy");
+    let scenarios = counted(report.n_scenarios(), "scenario");
+    let profiles = counted(distinct(report.run_briefs().map(|it| it.profile)).len(), "profile");
     format!("{policies}, {scenarios}, {profiles}{}.", first.unwrap_or_default())
 }

@@ -119,7 +119,8 @@ impl SweepPoint {
         if asks_cost && cost < 1.0 {
             return true;
         }
-        let mut gains = objectives.iter().filter(|it| it.is_of_memory()).filter_map(|objective| {
+        let of_memory = |it: &&Objective| matches!(it, Objective::Retention | Objective::Found(_));
+        let mut gains = objectives.iter().filter(of_memory).filter_map(|objective| {
             let (own, base) = known(*objective)?;
             let ends = objective.metric_path(&self.numbers).and_then(|it| self.more.get(it));
             let [one, other] = ends.map_or([own - base; 2], |it| *it).map(|it| -objective.badness(it));

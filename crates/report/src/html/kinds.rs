@@ -1,5 +1,6 @@
 //! Sentences on what is assumed, by kind: those that differ only in numbers and names of sessions are one, with its range.
 
+use crate::blocks::ListBlock;
 use crate::prelude::*;
 
 /// What sentences of a kind begin with, and the heading over them; the last is of all others.
@@ -8,13 +9,6 @@ const KINDS: [(&str, &str); 3] =
 /// The placeholders for numbers and for names of sessions, by which sentences that differ in these alone are found.
 const NUMBER: char = '\u{1}';
 const NAME: char = '\u{2}';
-
-/// Sentences of a kind.
-pub(super) struct AssumedKind {
-    /// What kind, and how many.
-    pub(super) heading: String,
-    pub(super) lines: Vec<String>,
-}
 
 /// Sentences of one form.
 #[derive(Default)]
@@ -26,7 +20,7 @@ struct SameForm<'s> {
 }
 
 /// Groups sentences, the kinds with most to say first.
-pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind> {
+pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> Vec<ListBlock> {
     let kind_of = |it: &str| KINDS.iter().find(|kind| it.starts_with(kind.0)).map_or("", |kind| kind.1);
     let kinds = grouped(sentences.iter().map(|it| (kind_of(it), it.as_str())));
     let kind = |(heading, own): (&str, Vec<&str>)| {
@@ -38,7 +32,7 @@ pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> V
         let lines = forms.iter().map(|(form, it)| it.to_sentence(form)).listed();
         let of = if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
         let n = counted(own.len(), "sentence");
-        AssumedKind { heading: format!("{heading}: {n}{of}"), lines }
+        ListBlock { heading: format!("{heading}: {n}{of}"), lines, most: None }
     };
     kinds.into_iter().map(kind).listed()
 }

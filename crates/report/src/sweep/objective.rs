@@ -15,7 +15,7 @@ use crate::remembered::main_number_per_finding;
 const RECOVERY_CALLS: &str = "recovery.expected_calls";
 
 /// An objective of points.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Objective {
     /// Low cost.
@@ -31,14 +31,6 @@ pub enum Objective {
     /// A number of what is remembered.
     Found(&'static Number),
 }
-
-impl PartialEq for Objective {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Objective {}
 
 impl Objective {
     /// Those that each kind of load may have, in the order of tables.
@@ -73,17 +65,11 @@ impl Objective {
         point.get(self.metric_path(point)?)
     }
 
-    /// Returns whether it is of what is remembered.
-    pub fn is_of_memory(self) -> bool {
-        matches!(self, Self::Retention | Self::Found(_))
-    }
-
     /// Returns its place in reports; of the retention, that of the kind of memory that a point has.
     pub(super) fn metric_path(self, point: &PointNumbers) -> Option<&'static str> {
+        let mut main_places = main_number_per_finding().map(|it| it.place);
         match self {
-            Self::Retention => {
-                main_number_per_finding().map(|it| it.place).find(|it| point.get(it).is_some())
-            }
+            Self::Retention => main_places.find(|it| point.get(it).is_some()),
             other => Some(other.number_definition().place),
         }
     }
@@ -123,10 +109,9 @@ impl TryFrom<String> for Objective {
         };
         Self::every().find(is_it).ok_or_else(|| {
             let names = Self::every().map(Self::name).listed();
-            match nearest(&text, names.iter().copied()) {
-                Some(near) => format!("unknown objective `{text}`; did you mean `{near}`?"),
-                None => format!("unknown objective `{text}`; use one of {}", names.join(", ")),
-            }
+            let near = nearest(&text, names.iter().copied()).map(|it| format!("did you mean `{it}`?"));
+            let hint = near.unwrap_or_else(|| format!("use one of {}", names.join(", ")));
+            format!("unknown objective `{text}`; {hint}")
         })
     }
 }

@@ -52,9 +52,7 @@ pub(super) fn judge_variants(sessions: &[&TunedSession], variants: &[usize], flo
         base: effect(session, 0),
         others: variants.iter().map(|it| effect(session, it + 1)).listed(),
     });
-    let sessions = compared.listed();
-    let names = vec![String::new(); variants.len()];
-    judge_compared_sessions(&sessions, &names, floor)
+    judge_compared_sessions(&compared.listed(), &vec![String::new(); variants.len()], floor)
 }
 
 impl TunedSession {
@@ -89,8 +87,8 @@ impl TunePart {
         let known = costs.as_deref().unwrap_or_default();
         let cost = costs.as_ref().map(|it| sum_of_pairs(it.iter().copied()));
         let kept = |run_ix: usize| {
-            let (kept, needed) =
-                sum_of_pairs(sessions.iter().filter_map(|it| it.evidence_kept_and_needed(run_ix)));
+            let known = sessions.iter().filter_map(|it| it.evidence_kept_and_needed(run_ix));
+            let (kept, needed) = sum_of_pairs(known);
             (needed > 0.0).then(|| kept / needed)
         };
         let users = sessions.iter().map(|it| &it.variants[nth].sums.needs.users);
