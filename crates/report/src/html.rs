@@ -8,7 +8,7 @@ use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
 use super::effects::{changes_by_assumption_grid, changes_by_session_grids};
 use super::names::names_without_folders;
-use super::page::{Card, Page, PagePart, PagePiece, Tone};
+use super::page::{Card, Page, PagePart, PagePiece, PageTable, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Verdict, format_trimmed_percent};
 use super::{ALL, distinct, template};
@@ -110,7 +110,7 @@ fn table_pieces(report: &Report, detail: Detail) -> Vec<PagePiece> {
         }
         let grid = if report.columns.is_empty() { move_answer_columns_first(grid) } else { grid };
         let command = |policy: &str| report.explains.command_for_policy(report, &section, policy);
-        (PagePiece::table_with_commands(grid, command), section.is_part)
+        (PagePiece::Table(PageTable::new(grid, command)), section.is_part)
     });
     let others = report.findings_grids().into_iter().map(|it| (PagePiece::table(it), false));
     let (mut open, mut folded) = (Vec::new(), Vec::new());
@@ -125,11 +125,9 @@ fn table_pieces(report: &Report, detail: Detail) -> Vec<PagePiece> {
 /// Puts the columns first that answer: what a policy costs, by how much that differs, and what it keeps.
 fn move_answer_columns_first(mut grid: Grid) -> Grid {
     const FIRST: [&str; 4] = ["cost USD", "Δ cost", "95% interval", "evidence kept"];
-    let mut order: Vec<usize> = (1..grid.columns.len()).listed();
-    order.order_by_key(|at| {
-        FIRST.iter().position(|it| *it == grid.columns[*at].heading).unwrap_or(FIRST.len())
-    });
-    order.insert(0, 0);
+    let mut order: Vec<usize> = (0..grid.columns.len()).listed();
+    let place = |at: usize| FIRST.iter().position(|it| *it == grid.columns[at].heading);
+    order.order_by_key(|at| (*at > 0, place(*at).unwrap_or(FIRST.len())));
     grid.columns = order.iter().map(|at| grid.columns[*at].clone()).listed();
     for row in &mut grid.rows {
         row.cells = order.iter().filter_map(|at| row.cells.get(*at).cloned()).listed();

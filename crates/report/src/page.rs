@@ -148,11 +148,6 @@ impl PagePiece {
         Self::Table(PageTable::new(grid, |_| None))
     }
 
-    /// A table with the command that looks into each row, by the row's first cell.
-    pub(super) fn table_with_commands(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
-        Self::Table(PageTable::new(grid, command))
-    }
-
     /// Lists sentences under a heading, if it has words, and if there are any.
     pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
         let head = Some(heading).filter(|it| !it.is_empty() && !lines.is_empty());
@@ -229,7 +224,8 @@ fn on_one_line(text: String) -> String {
 }
 
 impl PageTable {
-    fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
+    /// Makes a table with the command that looks into each row, by the row's first cell.
+    pub(super) fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
         let row = |row: grid::Row| PageRow {
             command: row.cells.first().and_then(|it| command(it)),
             cells: row.cells.into_iter().map(on_one_line).listed(),

@@ -162,9 +162,8 @@ impl Tuned {
         min_evidence: f64,
         seed: u64,
     ) -> Self {
-        let all: Vec<&TunedSession> = sessions.iter().listed();
         let split = SessionSplit::new(sessions, seed);
-        let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
+        let part = |of: Vec<usize>| of.into_iter().map(|it| &sessions[it]).listed();
         let parts: Vec<Vec<&TunedSession>> = split.part_indices().into_iter().map(part).listed();
         let n_variants = tried.points.len();
         let by_part = parts.iter().map(|it| TunePart::of_variants(it, n_variants, min_evidence)).listed();
@@ -274,9 +273,8 @@ pub fn variant_on_all_sessions(sessions: &[TunedSession], nth: usize, min_eviden
 }
 
 /// Returns the projects of sessions, sorted.
-fn distinct_projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
-    let all: BTreeSet<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
-    all.into_iter().listed()
+fn distinct_projects<'s>(sessions: &[&'s TunedSession]) -> BTreeSet<&'s str> {
+    sessions.iter().map(|it| it.project.as_str()).collect()
 }
 
 /// Names a variant by its overrides.

@@ -244,15 +244,13 @@ impl Frontier {
         let names = in_order.iter().map(|it| self.drawn_name_of(it.point)).listed();
         let shorts = shorten_names(&names, SHORT);
         for ((it, name), short) in in_order.into_iter().zip(names).zip(shorts) {
-            if named.iter().any(|at| is_near(*at, it.at)) {
-                unnamed.push(it.point);
-                continue;
-            }
+            let is_named = named.iter().any(|at| is_near(*at, it.at));
             let others = placed.iter().map(|other| other.at).filter(|at| !is_near(*at, it.at)).listed();
             let more = text_if_any(placed.len() - others.len() - 1, |n_more| format!(" +{n_more}"));
             let [name, short] = [name, short].map(|name| name + &more);
             let mut draw = |name: &str| draw_name_beside(scene, &taken, frame, &others, it.at, name);
-            if let Some(area) = draw(&name).or_else(|| draw(&short)) {
+            let area = if is_named { None } else { draw(&name).or_else(|| draw(&short)) };
+            if let Some(area) = area {
                 taken.push(area);
                 named.push(it.at);
             } else {

@@ -7,7 +7,7 @@ use crate::blocks::Block;
 use crate::counts_by_value;
 use crate::found::{Candidate, SearchResultCharts, SearchResultText};
 use crate::metric::COST;
-use crate::page::{Card, Page, PagePart, PagePiece, Tone, evidence_kept_text};
+use crate::page::{Card, Page, PagePart, PagePiece, PageTable, Tone, evidence_kept_text};
 use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::template;
@@ -54,9 +54,10 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
     points.title = format!("Every point of {} against {}", head.policy, head.base);
     for ((nth, point), row) in sweep.points.iter().enumerate().zip(points.rows.iter_mut().skip(1)) {
         row.cells[0] = short_overrides(&point.set);
-        row.note = sweep.front.contains(&nth).then(|| sweep.knee_mark(nth).unwrap_or("front").to_owned());
+        let mark = if sweep.knee == Some(nth) { "knee" } else { "front" };
+        row.note = sweep.front.contains(&nth).then(|| mark.to_owned());
     }
-    let points = PagePiece::table_with_commands(points, |name| {
+    let points = PageTable::new(points, |name| {
         let point = sweep.points.iter().find(|it| short_overrides(&it.set) == name)?;
         Some(compare_command(sweep, point))
     });
@@ -72,7 +73,7 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
         rests_on: rests_on.map(|(what, all)| format!("{what}: {}.", all.join(", "))).listed(),
         parts: vec![
             PagePart::new("Picture", PagePiece::pictures(sweep.result_charts().all_charts())),
-            PagePart::new("Tables", vec![points]),
+            PagePart::new("Tables", vec![PagePiece::Table(points)]),
             PagePart::new("Assumptions", PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
     }
@@ -204,7 +205,7 @@ impl Sweep {
             change: relative_cost_change(point),
             interval: point.interval,
             interval_over: point.interval_over,
-            mark: self.knee_mark(nth),
+            mark: (self.knee == Some(nth)).then_some("knee"),
         };
         let first = self.points.first();
         SearchResultCharts {
@@ -216,10 +217,5 @@ impl Sweep {
             one: "value",
             candidates: self.points.iter().enumerate().map(candidate).listed(),
         }
-    }
-
-    /// Returns what a point is to the reader.
-    fn knee_mark(&self, nth: usize) -> Option<&'static str> {
-        (self.knee == Some(nth)).then_some("knee")
     }
 }
