@@ -183,13 +183,14 @@ impl PagePiece {
 
     /// Lays a block out.
     fn from_block(block: Block) -> Vec<Self> {
+        let text = |words: String| vec![Self::Text(on_one_line(words))];
         match block {
             Block::Head(words) => vec![Self::Head(on_one_line(words))],
-            Block::Checked(check) | Block::Part(check) => vec![Self::Text(on_one_line(check.words))],
+            Block::Checked(check) | Block::Part(check) => text(check.words),
             Block::Answer(words) | Block::Text(words) | Block::Aside(words) | Block::Made(words) => {
-                vec![Self::Text(on_one_line(words))]
+                text(words)
             }
-            Block::Verdict(words) => vec![Self::Text(on_one_line(words.concat()))],
+            Block::Verdict(words) => text(words.concat()),
             Block::Facts(lines) | Block::Marked(_, _, lines) => vec![Self::List(lines)],
             Block::Guards(guards) => Self::list(&guards.heading, [guards.failed, guards.held].concat()),
             Block::Measured(measured) => vec![Self::table(measured.narrow)],

@@ -71,7 +71,7 @@ impl Axis {
     ) {
         for tick in &self.ticks {
             let x = self.position_of(*tick);
-            scene.add(SvgPath::stroked(line_path([[x, top], [x, bottom]]), ink::GRID, 1.0));
+            scene.draw(SvgPath::stroked(line_path([[x, top], [x, bottom]]), ink::GRID, 1.0));
             scene.add(SceneText::new(x, bottom + 15.0, format(*tick)).with_anchor(Anchor::Middle).faint());
         }
         let [start, end] = self.places;
@@ -88,7 +88,7 @@ impl Axis {
     ) {
         for tick in &self.ticks {
             let y = self.position_of(*tick);
-            scene.add(SvgPath::stroked(line_path([[left, y], [right, y]]), ink::GRID, 1.0));
+            scene.draw(SvgPath::stroked(line_path([[left, y], [right, y]]), ink::GRID, 1.0));
             scene.add(SceneText::new(left - 6.0, y + 4.0, format(*tick)).with_anchor(Anchor::End).faint());
         }
         scene.add(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));

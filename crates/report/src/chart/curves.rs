@@ -114,12 +114,13 @@ impl RecallChart {
         let known = curve.known_numbers().map(|(at, it)| ([place_x(at), up.position_of(it.mean)], at, it));
         let known: Vec<([f64; 2], usize, Statistic)> = known.listed();
         let stroke = legend::policy_line(nth, line_path(known.iter().map(|it| it.0)));
-        scene.add(if curve.is_beside { stroke.with_dash(Some("2 4".to_owned())) } else { stroke });
+        scene.draw(if curve.is_beside { SvgPath { dash: Some("2 4".to_owned()), ..stroke } } else { stroke });
         let is_banded = self.lines.len() <= MOST_BANDS;
         for (at, place, number) in known {
             let bounds = number.ci95.filter(|_| is_banded && !curve.is_beside).map(|[low, high]| {
                 let bounds = [low.max(0.0), high.min(1.0)].map(|it| [at[0], up.position_of(it)]);
-                SvgPath::stroked(line_path(bounds), ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
+                let band = SvgPath::stroked(line_path(bounds), ink::policy_ink(nth), 5.0);
+                SvgPath { opacity: Some(0.3), ..band }
             });
             let (name, written) = (&curve.name, format_statistic(&number));
             let label = format!("{name}, {}: {written}", self.places[place]);
@@ -128,7 +129,7 @@ impl RecallChart {
             } else {
                 legend::policy_point(nth, at, 3.5)
             };
-            let marks = bounds.into_iter().chain([dot.into()]).listed();
+            let marks = bounds.into_iter().chain([dot]).listed();
             scene.add_row_link(vec![curve.policy.name.clone(), name.clone()], label, marks);
         }
     }
@@ -151,9 +152,9 @@ impl RecallChart {
             // A line that ends before the last place has its name beside it, and nothing that leads there.
             if it.numbers.last().is_some_and(Option::is_some) {
                 let lead = line_path([[x + 2.0, y], [x + 9.0, at]]);
-                scene.add(SvgPath::stroked(lead, ink::policy_ink(it.policy.nth), 1.0));
+                scene.draw(SvgPath::stroked(lead, ink::policy_ink(it.policy.nth), 1.0));
             }
-            scene.add(legend::policy_point(it.policy.nth, [x + 14.0, at], 3.5));
+            scene.draw(legend::policy_point(it.policy.nth, [x + 14.0, at], 3.5));
             scene.add(SceneText::new(x + 21.0, at + 4.5, name));
         }
     }

@@ -77,19 +77,19 @@ impl Picture for BillByDay {
         for (day, parts) in drawn {
             let [from, to] = [at(*day), at(*day + 1) - if n_days < 100.0 { 1.0 } else { 0.0 }];
             let mut sum = 0.0;
-            let mut marks: Vec<DrawnMark> = Vec::new();
+            let mut marks: Vec<SvgPath> = Vec::new();
             for part in &shown {
                 let [low, high] = [sum, sum + parts[*part]].map(|it| up.position_of(it));
                 sum += parts[*part];
                 if to_tenth(low) > to_tenth(high) {
                     let bar = box_path([from, high], [to.max(from + 0.5), low]);
-                    marks.push(SvgPath::filled(bar, ink::part_ink(*part)).into());
+                    marks.push(SvgPath::filled(bar, ink::part_ink(*part)));
                 }
             }
             if is_told {
                 scene.add_spot_with_tip(format!("{}: ${}", format_day(*day), fixed(sum, 2)), false, marks);
             } else {
-                scene.marks.extend(marks);
+                marks.into_iter().for_each(|it| scene.draw(it));
             }
         }
         let ends = [(left, Anchor::Start, first), (right, Anchor::End, last)];

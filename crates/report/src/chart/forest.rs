@@ -134,13 +134,13 @@ impl Picture for ForestPlot {
         let name = shorten_end(&format!("change against {}", self.base), right - left);
         across.draw_below_frame(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
         let zero = across.position_of(0.0);
-        scene.add(SvgPath::stroked(line_path([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
+        scene.draw(SvgPath::stroked(line_path([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
         let shortest = self.drawn_lines().iter().map(|it| 0.9 * (end(it) - left)).fold(WIDTH, f64::min);
         let names = shorten_names(&self.drawn_lines().iter().map(|it| it.name.clone()).listed(), shortest);
         for ((nth, it), name) in self.drawn_lines().iter().enumerate().zip(names) {
             let y = top + pitch * nth as f64;
             // Lines of the axis do not run through words.
-            scene.add(SvgPath::filled(box_path([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
+            scene.draw(SvgPath::filled(box_path([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
             scene.add(SceneText::new(right, y + 14.0, it.format_change()).with_anchor(Anchor::End).in_bold());
             scene.add(SceneText::new(left, y + 14.0, name));
             if !it.says.is_empty() {
@@ -153,19 +153,19 @@ impl Picture for ForestPlot {
             }
             let place = |change: f64| across.position_of(change.clamp(-1.0, EDGE));
             let middle = y + LINE + says + BODY / 2.0;
-            let mut marks: Vec<DrawnMark> = Vec::new();
+            let mut marks: Vec<SvgPath> = Vec::new();
             if let Some(ends) = it.interval {
                 let [from, to] = ends.map(place);
                 let reach = line_path([[from, middle], [to, middle]]);
-                marks.push(SvgPath::stroked(reach, it.tone_ink(), 2.5).into());
+                marks.push(SvgPath::stroked(reach, it.tone_ink(), 2.5));
                 // What goes on beyond the edge says so.
                 if ends[1] > EDGE {
-                    marks.push(SvgPath::filled(arrow_path([to, middle]), it.tone_ink()).into());
+                    marks.push(SvgPath::filled(arrow_path([to, middle]), it.tone_ink()));
                 }
             }
             let at = [place(it.change), middle];
             let mark = if it.change > EDGE { arrow_path(at) } else { policy_shape_path(0, at, 4.5) };
-            marks.push(SvgPath::filled(mark, it.tone_ink()).with_outline(ink::PAPER, 1.0).into());
+            marks.push(SvgPath::filled(mark, it.tone_ink()).with_outline(ink::PAPER, 1.0));
             scene.add_row_link(vec![it.name.clone()], it.describe(), marks);
         }
         scene.height = bottom + 56.0;

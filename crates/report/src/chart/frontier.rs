@@ -158,7 +158,7 @@ impl PlacedPoint<'_> {
         let reach = self.reach.iter().filter(|[from, to]| from != to);
         let reach = reach.map(|line| SvgPath::stroked(line_path(*line), ink, 1.5));
         let ring = point.mark.map(|_| SvgPath::stroked(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5));
-        let marks = reach.chain(ring).chain([mark]).map(DrawnMark::from).listed();
+        let marks = reach.chain(ring).chain([mark]).listed();
         let mut keys = point.policy.table_row_keys();
         keys.push(format!("#{nth} {}", point.policy.label));
         scene.add_row_link(keys, label, marks);
@@ -222,7 +222,7 @@ impl Frontier {
         }
         corners.extend(corners.last().map(|it| [right, it[1]]));
         let line = SvgPath::stroked(line_path(corners.clone()), ink::FAINT, 1.5);
-        scene.add(line.with_dash(Some("5 4".to_owned())));
+        scene.draw(SvgPath { dash: Some("5 4".to_owned()), ..line });
         corners
     }
 
@@ -376,6 +376,7 @@ impl Picture for Frontier {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scene::DrawnMark;
     use super::*;
 
     fn point(nth: usize, usd: f64, kept_share: f64, looks_ahead: bool) -> FrontierPoint {

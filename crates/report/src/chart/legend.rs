@@ -58,7 +58,7 @@ pub(super) fn broken_prefix_path(at: [f64; 2]) -> String {
 pub(super) fn policy_line(nth: usize, path_data: String) -> SvgPath {
     let length = DASH.checked_div(nth / ink::POLICIES.len());
     let dash = length.map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
-    SvgPath::stroked(path_data, ink::policy_ink(nth), 2.0).with_dash(dash)
+    SvgPath { dash, ..SvgPath::stroked(path_data, ink::policy_ink(nth), 2.0) }
 }
 
 /// Where names begin at the top of a drawing.
@@ -77,7 +77,7 @@ pub(super) fn draw_legend(
         if x > 4.0 && x + needed > WIDTH - 4.0 {
             (x, y) = (4.0, y + LINE);
         }
-        scene.add(sample.draw_mark(x + 9.0, y - 4.5));
+        scene.draw(sample.draw_mark(x + 9.0, y - 4.5));
         scene.add(SceneText::new(x + SAMPLE, y, name));
         x += needed + GAP;
     }

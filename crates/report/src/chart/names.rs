@@ -20,14 +20,12 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
         for group in groups {
             let parts = group.iter().map(|at| names[*at].split_inclusive(between).listed()).listed();
             let fewest = parts.iter().map(Vec::len).min().unwrap_or(0);
-            let n_alike = |most: usize, at: fn(&[&str], usize) -> usize| {
-                let is_same = |nth: &usize| {
-                    parts.iter().all(|name| name[at(name, *nth)] == parts[0][at(&parts[0], *nth)])
-                };
-                (0..most).take_while(is_same).count()
+            let is_same = |place: &dyn Fn(&[&str]) -> usize| {
+                parts.iter().all(|name| name[place(name)] == parts[0][place(&parts[0])])
             };
-            let mut before = n_alike(fewest, |_, nth| nth);
-            let mut after = n_alike(fewest - before, |name, nth| name.len() - 1 - nth);
+            let mut before = (0..fewest).take_while(|nth| is_same(&|_| *nth)).count();
+            let most = fewest - before;
+            let mut after = (0..most).take_while(|nth| is_same(&|name| name.len() - 1 - nth)).count();
             let without = |name: &[&str], before: usize, after: usize| {
                 let [head, tail] = [before, after].map(|n_left_out| if n_left_out > 0 { "…" } else { "" });
                 let kept = name[before..name.len() - after].concat();

@@ -5,8 +5,8 @@ pub(super) use super::ink;
 pub(super) use super::legend::{self, Swatch};
 pub(super) use super::names::{PolicyLabel, PolicyLabels, shorten_names};
 pub(super) use super::scene::{
-    Anchor, DrawnMark, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, line_path, policy_shape_path,
-    shorten_end, shorten_middle, text_width, to_tenth,
+    Anchor, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, line_path, policy_shape_path, shorten_end,
+    shorten_middle, text_width, to_tenth,
 };
 pub(super) use super::{ChartData, Picture, cheapest_with_note};
 pub(super) use crate::prelude::*;

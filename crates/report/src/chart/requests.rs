@@ -407,7 +407,7 @@ impl Picture for RequestBars {
         for ((nth, panel), (name, cost)) in self.drawn_panels().enumerate().zip(names.into_iter().zip(costs))
         {
             let y = top + pitch * nth as f64;
-            scene.add(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
+            scene.draw(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
             scene.add(SceneText::new(20.0, y + 12.0, name).in_bold());
             scene.add(SceneText::new(RIGHT, y + 12.0, cost).with_anchor(Anchor::End).in_bold());
             let longest = numbers::short(panel.longest_prompt_tokens());
@@ -479,7 +479,7 @@ impl RequestFrame {
         let foot = top + PROMPTS + GAP + BARS;
         let bars = Axis::up_to_exactly(self.highest[0], [foot, foot - BARS], 3.0);
         let mut tick = |y: f64, written: String| {
-            scene.add(SvgPath::stroked(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
+            scene.draw(SvgPath::stroked(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
             scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).faint());
         };
         let short = |tokens: f64| numbers::short(tokens as u64).replace(".0", "");
@@ -489,10 +489,10 @@ impl RequestFrame {
             tick(bars.position_of(*at), if self.is_priced { usd() } else { short(*at) });
         }
         let line = steps_path(&self.heights_of_span(panel, |it| it.prompt_tokens() as f64), &prompts, None);
-        scene.add(SvgPath::stroked(line, ink::TEXT, 1.2));
+        scene.draw(SvgPath::stroked(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
             let steps = self.heights_of_span(panel, |it| it.sum_of_first_parts(part + 1, self.is_priced));
-            scene.add(SvgPath::filled(steps_path(&steps, &bars, Some(foot)), ink::part_ink(part)));
+            scene.draw(SvgPath::filled(steps_path(&steps, &bars, Some(foot)), ink::part_ink(part)));
         }
         self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);
     }
@@ -510,7 +510,7 @@ impl RequestFrame {
         let (told, rest) = broken.split_at(broken.len().min(MOST_STOPS));
         let marks: String = rest.iter().map(|(nth, _)| legend::broken_prefix_path([at(*nth), y])).collect();
         if !marks.is_empty() {
-            scene.add(SvgPath::filled(marks, ink::TEXT));
+            scene.draw(SvgPath::filled(marks, ink::TEXT));
         }
         for (nth, less) in told {
             let bar = &sent[*nth];
@@ -520,7 +520,7 @@ impl RequestFrame {
             let n = nth + 1;
             let label = format!("request {n}: {why}; {less} cached tokens not read, prompt {prompt}{usd}");
             let mark = SvgPath::filled(legend::broken_prefix_path([at(*nth), y]), ink::TEXT);
-            scene.add_spot_with_tip(label, true, vec![mark.into()]);
+            scene.add_spot_with_tip(label, true, vec![mark]);
         }
     }
 }

@@ -47,12 +47,13 @@ pub(super) enum DrawnMark {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct SvgPath {
-    d: String,
-    fill: Option<&'static str>,
-    line: Option<&'static str>,
-    width: f64,
-    dash: Option<String>,
-    opacity: Option<f64>,
+    pub(super) d: String,
+    pub(super) fill: Option<&'static str>,
+    pub(super) line: Option<&'static str>,
+    pub(super) width: f64,
+    pub(super) dash: Option<String>,
+    /// Lets what is after it be seen.
+    pub(super) opacity: Option<f64>,
 }
 
 /// Words.
@@ -82,18 +83,23 @@ impl Scene {
         Self { width: WIDTH, height, marks: Vec::new(), spots: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, mark: impl Into<DrawnMark>) {
-        self.marks.push(mark.into());
+    pub(super) fn add(&mut self, text: SceneText) {
+        self.marks.push(DrawnMark::Text(text));
+    }
+
+    pub(super) fn draw(&mut self, path: SvgPath) {
+        self.marks.push(DrawnMark::Path(path));
     }
 
     /// Adds a part that says what it represents.
-    pub(super) fn add_spot_with_tip(&mut self, label: String, is_focusable: bool, marks: Vec<DrawnMark>) {
+    pub(super) fn add_spot_with_tip(&mut self, label: String, is_focusable: bool, marks: Vec<SvgPath>) {
+        let marks = marks.into_iter().map(DrawnMark::Path).listed();
         let tip = shorten_end(&label, WIDTH - 8.0);
         self.spots.push(Spot { label, tip, is_stop: is_focusable, keys: Vec::new(), marks });
     }
 
     /// Adds a part that leads to a row of a table.
-    pub(super) fn add_row_link(&mut self, row_keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
+    pub(super) fn add_row_link(&mut self, row_keys: Vec<String>, label: String, marks: Vec<SvgPath>) {
         self.add_spot_with_tip(label, true, marks);
         if let Some(spot) = self.spots.last_mut() {
             spot.keys = row_keys;
@@ -115,16 +121,6 @@ impl SvgPath {
     /// Draws its border, too.
     pub(super) fn with_outline(self, ink: Ink, width: f64) -> Self {
         Self { line: Some(ink.light), width, ..self }
-    }
-
-    /// Dashes its line.
-    pub(super) fn with_dash(self, dash: Option<String>) -> Self {
-        Self { dash, ..self }
-    }
-
-    /// Lets what is after it be seen.
-    pub(super) fn with_opacity(self, opacity: f64) -> Self {
-        Self { opacity: Some(opacity), ..self }
     }
 }
 
@@ -155,18 +151,6 @@ impl SceneText {
 
     pub(super) fn in_bold(self) -> Self {
         Self { is_bold: true, ..self }
-    }
-}
-
-impl From<SvgPath> for DrawnMark {
-    fn from(path: SvgPath) -> Self {
-        Self::Path(path)
-    }
-}
-
-impl From<SceneText> for DrawnMark {
-    fn from(text: SceneText) -> Self {
-        Self::Text(text)
     }
 }
 

@@ -162,22 +162,22 @@ impl StackedBars {
     }
 
     /// Draws a bar that ends at its total, what is taken off hollow behind it, and the interval of its end.
-    fn draw_bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<DrawnMark> {
-        let mut marks: Vec<DrawnMark> = Vec::new();
+    fn draw_bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<SvgPath> {
+        let mut marks: Vec<SvgPath> = Vec::new();
         let mut sum = 0.0;
         let net = bar.total.max(0.0);
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
             let [from, to] = [sum, sum + amount].map(|usd| across.position_of(usd.min(net)));
             let path = SvgPath::filled(box_path([from, y], [to, y + BAR]), ink::part_ink(part));
             // A border would hide what is thin.
-            marks.push(if to - from > 3.0 { path.with_outline(ink::PAPER, 1.0) } else { path }.into());
+            marks.push(if to - from > 3.0 { path.with_outline(ink::PAPER, 1.0) } else { path });
             sum += amount;
         }
         let mut left = sum;
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount < 0.0) {
             let [from, to] = [left + amount, left].map(|usd| across.position_of(usd.max(net)));
             let hollow = box_path([from + 0.8, y + 0.8], [to.max(from + 1.6) - 0.8, y + BAR - 0.8]);
-            marks.push(SvgPath::stroked(hollow, ink::part_ink(part), 1.5).into());
+            marks.push(SvgPath::stroked(hollow, ink::part_ink(part), 1.5));
             left += amount;
         }
         let interval = bar.interval.map(|ends| ends.map(|it| across.position_of(it)));
@@ -185,8 +185,8 @@ impl StackedBars {
             let middle = y + BAR / 2.0;
             let ends = [low, high].map(|x| line_path([[x, middle - 4.0], [x, middle + 4.0]])).concat();
             let reach = line_path([[low, middle], [high, middle]]) + &ends;
-            marks.push(SvgPath::stroked(reach.clone(), ink::PAPER, 3.5).into());
-            marks.push(SvgPath::stroked(reach, ink::TEXT, 1.5).into());
+            marks.push(SvgPath::stroked(reach.clone(), ink::PAPER, 3.5));
+            marks.push(SvgPath::stroked(reach, ink::TEXT, 1.5));
         }
         marks
     }
@@ -247,8 +247,8 @@ impl Picture for StackedBars {
         for ((nth, bar), (name, total)) in bars.into_iter().enumerate().zip(names.into_iter().zip(totals)) {
             let y = top + pitch * nth as f64 + LINE + 2.0;
             // Lines of the axis do not run through words.
-            scene.add(SvgPath::filled(box_path([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
-            scene.add(legend::policy_point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
+            scene.draw(SvgPath::filled(box_path([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
+            scene.draw(legend::policy_point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
             scene.add(SceneText::new(left + 14.0, y - 4.0, name));
             scene.add(SceneText::new(right, y - 4.0, total).with_anchor(Anchor::End).in_bold());
             let amounts = bar.amounts.iter().copied().zip(self.of.parts.iter().copied());

@@ -80,7 +80,7 @@ impl Picture for Winners {
             let at = [across.position_of(loss.min(EDGE)), y];
             let stem = line_path([[across.position_of(0.0), y], at]);
             let stem = SvgPath::stroked(stem, ink::policy_ink(list.policy.nth), 2.0);
-            let marks = vec![stem.into(), legend::policy_point(list.policy.nth, at, 5.0).into()];
+            let marks = vec![stem, legend::policy_point(list.policy.nth, at, 5.0)];
             if list.loss != Some(0.0) {
                 scene.add(SceneText::new(at[0] + 9.0, y + 4.0, list.stays.clone()).faint());
             }
