@@ -114,22 +114,6 @@ pub struct PageChart {
     scene: Scene,
 }
 
-/// Data for the template of a drawing.
-#[derive(Serialize)]
-struct Drawing<'a> {
-    /// Whether it is a separate file.
-    is_alone: bool,
-    style: String,
-    title: &'a str,
-    subject: String,
-    summary: &'a str,
-    scene: &'a Scene,
-    /// Where each spot leads, if anywhere.
-    hrefs: Vec<Option<String>>,
-    ink: &'static str,
-    paper: &'static str,
-}
-
 impl<'r> ChartData<'r> {
     /// Collects the data of a report's charts.
     pub fn new(report: &'r Report, detail: Detail, traces: &'r [RunRequests]) -> Self {
@@ -181,16 +165,18 @@ impl PageChart {
     pub(super) fn to_svg(&self, row_id_of: Option<FindRowId<'_>>) -> Result<String, template::Error> {
         let is_alone = row_id_of.is_none();
         let link = |it: &scene::Spot| row_id_of.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
-        let drawing = Drawing {
-            hrefs: self.scene.spots.iter().map(link).listed(),
-            is_alone,
-            style: if is_alone { chart_css()? } else { String::new() },
-            title: &self.title,
-            subject: scene::shorten_end(&self.subject, scene::WIDTH - 8.0),
-            summary: &self.summary,
-            scene: &self.scene,
-            ink: ink::TEXT.light,
-            paper: ink::PAPER.light,
+        let drawing = group! {
+            // Whether it is a separate file.
+            "is_alone": is_alone,
+            "style": if is_alone { chart_css()? } else { String::new() },
+            "title": self.title.clone(),
+            "subject": scene::shorten_end(&self.subject, scene::WIDTH - 8.0),
+            "summary": self.summary.clone(),
+            "scene": Value::serialised(&self.scene),
+            // Where each spot leads, if anywhere.
+            "hrefs": self.scene.spots.iter().map(link).listed(),
+            "ink": ink::TEXT.light,
+            "paper": ink::PAPER.light,
         };
         template::render_template("scene.svg", include_str!("chart/scene.svg"), drawing)
     }
