@@ -184,10 +184,8 @@ impl ChangedNumber {
     /// Returns both values as other tables show them: shares in percent, numbers with as few decimals as tell them apart.
     pub(super) fn shown_values(&self) -> [String; 2] {
         let whole = || self.values.each_ref().map(|it| it.clone().unwrap_or_else(|| "(none)".to_owned()));
-        let Some((old, new)) = parse_number_pair(&self.values).filter(|it| it.0.fract() + it.1.fract() > 0.0)
-        else {
-            return whole();
-        };
+        let pair = parse_number_pair(&self.values).filter(|it| it.0.fract() + it.1.fract() > 0.0);
+        let Some((old, new)) = pair else { return whole() };
         let is_share = self.share_difference().is_some();
         let both = |decimals| [old, new].map(|it| if is_share { percent(it) } else { fixed(it, decimals) });
         let least = if self.column == HEADS[7].0 { numbers::decimals(old.max(new)) } else { 2 };

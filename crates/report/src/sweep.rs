@@ -192,7 +192,7 @@ impl Sweep {
 
     /// Draws what all points that do the work cost and keep, beside the base.
     pub fn frontier_chart(&self) -> Option<PageChart> {
-        self.result_charts().frontier_chart()
+        drawn::result_charts(self).frontier_chart()
     }
 }
 

@@ -61,8 +61,8 @@ impl Picture for Winners {
         let widest = self.lists.iter().map(|it| text_width(&it.name)).fold(0.0, f64::max);
         let ratios = self.lists.iter().map(|it| text_width(&it.ratio)).fold(0.0, f64::max) + 12.0;
         let left = widest.min(WIDTH / 2.2) + ratios + 10.0;
-        let names =
-            shorten_names(&self.lists.iter().map(|it| it.name.clone()).listed(), left - ratios - 10.0);
+        let names = self.lists.iter().map(|it| it.name.clone()).listed();
+        let names = shorten_names(&names, left - ratios - 10.0);
         let bottom = top + PITCH * self.lists.len() as f64;
         let most = self.lists.iter().filter_map(|it| it.loss).fold(0.01, f64::max).min(EDGE);
         let across = Axis::rounded(0.0, most, [left + 6.0, WIDTH - 60.0], 4.0);

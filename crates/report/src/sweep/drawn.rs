@@ -72,7 +72,7 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
         answers: vec![knee_card(sweep)],
         rests_on: rests_on.map(|(what, all)| format!("{what}: {}.", all.join(", "))).listed(),
         parts: vec![
-            PagePart::new("Picture", PagePiece::pictures(sweep.result_charts().all_charts())),
+            PagePart::new("Picture", PagePiece::pictures(result_charts(sweep).all_charts())),
             PagePart::new("Tables", vec![PagePiece::Table(points)]),
             PagePart::new("Assumptions", PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
@@ -195,27 +195,25 @@ fn label_text(point: &SweepPoint) -> String {
     or_none(word.as_ref().and_then(|it| it.as_str()), |label| label.replace('_', " "))
 }
 
-impl Sweep {
-    /// Returns what all points that do the work cost and keep, and by how much their costs differ from the base's.
-    pub(super) fn result_charts(&self) -> SearchResultCharts<'_> {
-        let candidate = |(nth, point): (usize, &SweepPoint)| Candidate {
-            name: short_overrides(&point.set),
-            usd: point.numbers.get(COST).filter(|_| point.does_all_or_base_work()),
-            kept: point.numbers.get("evidence_kept"),
-            change: relative_cost_change(point),
-            interval: point.interval,
-            interval_over: point.interval_over,
-            mark: (self.knee == Some(nth)).then_some("knee"),
-        };
-        let first = self.points.first();
-        SearchResultCharts {
-            base: &self.head.base,
-            base_usd: first.and_then(|it| it.base.get(COST)),
-            base_kept: first.and_then(|it| it.base.get("evidence_kept")),
-            subject: format!("{} varied, {} points", self.head.policy, self.points.len()),
-            changes_of: self.head.vary.iter().map(|(path, _)| path.as_str()).listed().join(", "),
-            one: "value",
-            candidates: self.points.iter().enumerate().map(candidate).listed(),
-        }
+/// Returns what all points that do the work cost and keep, and by how much their costs differ from the base's.
+pub(super) fn result_charts(sweep: &Sweep) -> SearchResultCharts<'_> {
+    let candidate = |(nth, point): (usize, &SweepPoint)| Candidate {
+        name: short_overrides(&point.set),
+        usd: point.numbers.get(COST).filter(|_| point.does_all_or_base_work()),
+        kept: point.numbers.get("evidence_kept"),
+        change: relative_cost_change(point),
+        interval: point.interval,
+        interval_over: point.interval_over,
+        mark: (sweep.knee == Some(nth)).then_some("knee"),
+    };
+    let first = sweep.points.first();
+    SearchResultCharts {
+        base: &sweep.head.base,
+        base_usd: first.and_then(|it| it.base.get(COST)),
+        base_kept: first.and_then(|it| it.base.get("evidence_kept")),
+        subject: format!("{} varied, {} points", sweep.head.policy, sweep.points.len()),
+        changes_of: sweep.head.vary.iter().map(|(path, _)| path.as_str()).listed().join(", "),
+        one: "value",
+        candidates: sweep.points.iter().enumerate().map(candidate).listed(),
     }
 }
