@@ -265,10 +265,9 @@ impl PagePicture {
     fn draw_svg(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
         self.numbers.set_ids(format!("{}-numbers", self.figure.name));
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
-        let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
-        let rows = || in_order.iter().flat_map(|it| &it.rows);
-        let row = |all: &[String]| rows().find(|it| it.cells.first().is_some_and(|name| all.contains(name)));
-        let href = |keys: &[String]| row(keys).map(|it| it.id.clone());
+        let rows: Vec<&PageRow> = on_subject.chain([&self.numbers]).flat_map(|it| &it.rows).listed();
+        let is_called = |row: &PageRow, all: &[String]| row.cells.first().is_some_and(|it| all.contains(it));
+        let href = |keys: &[String]| rows.iter().find(|it| is_called(it, keys)).map(|it| it.id.clone());
         self.svg = self.figure.to_svg(Some(&href))?;
         Ok(())
     }

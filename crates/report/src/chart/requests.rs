@@ -499,28 +499,24 @@ impl RequestFrame {
 
     /// Marks where the prefix broke, and says why where most was left unread.
     fn mark_broken_prefixes(&self, panel: &Panel, scene: &mut Scene, y: f64) {
-        let sent = &panel.trace.sent;
-        let bars = sent.iter().enumerate();
-        let mut broken = bars.filter_map(|(nth, bar)| Some((nth, bar.broke.as_ref()?.1))).listed();
-        broken.order_by_key(|it| std::cmp::Reverse(it.1));
-        let at = |nth: usize| {
-            let place = self.places.get(&sent[nth].id).copied().unwrap_or_default() as f64;
-            self.across.position_of(place + 0.5)
+        let bars = panel.trace.sent.iter().enumerate();
+        let mut broken = bars.filter_map(|(nth, bar)| Some((nth, bar, bar.broke.as_ref()?))).listed();
+        broken.order_by_key(|(_, _, (_, less))| std::cmp::Reverse(*less));
+        let mark = |bar: &RequestBar| {
+            let place = self.places.get(&bar.id).copied().unwrap_or_default() as f64;
+            legend::broken_prefix_path([self.across.position_of(place + 0.5), y])
         };
         let (told, rest) = broken.split_at(broken.len().min(MOST_STOPS));
-        let marks: String = rest.iter().map(|(nth, _)| legend::broken_prefix_path([at(*nth), y])).collect();
+        let marks: String = rest.iter().map(|(_, bar, _)| mark(bar)).collect();
         if !marks.is_empty() {
             scene.draw(SvgPath::filled(marks, ink::TEXT));
         }
-        for (nth, less) in told {
-            let bar = &sent[*nth];
-            let why = bar.broke.as_ref().map_or("", |it| &it.0);
+        for (nth, bar, (why, less)) in told {
             let [less, prompt] = [*less, bar.prompt_tokens()].map(thousands);
             let usd = text_if(self.is_priced, || format!(", ${}", fixed(bar.usd.iter().sum(), 2)));
             let n = nth + 1;
             let label = format!("request {n}: {why}; {less} cached tokens not read, prompt {prompt}{usd}");
-            let mark = SvgPath::filled(legend::broken_prefix_path([at(*nth), y]), ink::TEXT);
-            scene.add_spot_with_tip(label, true, vec![mark]);
+            scene.add_spot_with_tip(label, true, vec![SvgPath::filled(mark(bar), ink::TEXT)]);
         }
     }
 }
