@@ -82,11 +82,10 @@ struct PageCharts {
 /// Parts the charts of a report.
 fn page_charts(source: &ChartData<'_>, traces: &Traces) -> PageCharts {
     let nth = |it: &PageChart| it.name.rsplit_once('-').and_then(|it| it.1.parse::<usize>().ok());
-    let (drawn, more): (Vec<PageChart>, Vec<PageChart>) =
-        source.draw_charts().into_iter().partition(|it| nth(it).is_none_or(|it| it <= OPEN));
+    let is_drawn = |it: &PageChart| nth(it).is_none_or(|it| it <= OPEN);
+    let (drawn, more): (Vec<_>, Vec<_>) = source.draw_charts().into_iter().partition(is_drawn);
     let place = |it: &PageChart| CARRIES.iter().position(|kind| *kind == it.name);
-    let (mut carrying, others): (Vec<PageChart>, Vec<PageChart>) =
-        drawn.into_iter().partition(|it| place(it).is_some());
+    let (mut carrying, others): (Vec<_>, Vec<_>) = drawn.into_iter().partition(|it| place(it).is_some());
     carrying.order_by_key(place);
     let n_shown = source.sections.len();
     let tables = (source.n_left_out > 0)

@@ -12,7 +12,7 @@ const RESAMPLES: u64 = 1_000;
 const TAIL: usize = 40;
 
 /// The better direction of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// Lower is better.

@@ -90,7 +90,7 @@ pub struct FindingsKind {
 }
 
 /// A number of what is remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Number {
     /// Its name among the findings.
     pub name: &'static str,

@@ -4,13 +4,13 @@ use ctxsim_base::grid::shell::quoted;
 
 use super::{Objective, PointNumbers, Sweep, SweepPoint, short_overrides};
 use crate::blocks::Block;
-use crate::counts_by_value;
 use crate::found::{Candidate, SearchResultCharts, SearchResultText};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, PageTable, Tone, evidence_kept_text};
 use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::template;
+use crate::{counts_by_value, distinct};
 
 /// The most points of the front that are shown by default.
 const SHOWN: usize = 20;
@@ -156,12 +156,8 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
     let costs = sweep.points.iter().filter_map(|it| it.numbers.get(COST));
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
-    let mut objectives = Objective::ALL.to_vec();
-    for objective in head.objectives.iter().copied().chain(head.guards.iter().map(|it| it.of)) {
-        if !objectives.contains(&objective) {
-            objectives.push(objective);
-        }
-    }
+    let asked = head.objectives.iter().copied().chain(head.guards.iter().map(|it| it.of));
+    let mut objectives = distinct(Objective::ALL.into_iter().chain(asked));
     objectives.retain(|of| sweep.points.iter().any(|it| of.value_at_point(&it.numbers).is_some()));
     let of_objectives = objectives.iter().map(|of| of.column_heading(has));
     let headings = [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();

@@ -15,7 +15,7 @@ use crate::remembered::main_number_per_finding;
 const RECOVERY_CALLS: &str = "recovery.expected_calls";
 
 /// An objective of points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Objective {
     /// Low cost.
