@@ -34,7 +34,7 @@ impl Plan {
     pub fn made_with(&self, price_day_by_profile: IndexMap<String, String>) -> MadeWith {
         let scenarios = self.scenarios.iter().map(ReadyLoad::scenario_digest);
         let inputs = self.digests.iter().cloned().chain(scenarios).listed();
-        MadeWith { prices: price_day_by_profile, inputs, ..MadeWith::default() }
+        MadeWith { prices: price_day_by_profile, inputs }
     }
 }
 

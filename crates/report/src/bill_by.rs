@@ -218,9 +218,9 @@ impl GroupedBill {
         }
         let total = ("total".to_owned(), self.total.clone());
         let rows = self.groups.iter().cloned().chain([total]).listed();
-        let mut text = format!("{}\n\n", self.total.sentences_in_currency(self.currency.as_ref()));
-        text += &draw_with_note(&Grid::from_columns("", 1, &rows, &columns), Some(width));
-        text += "\n\n";
+        let table = draw_with_note(&Grid::from_columns("", 1, &rows, &columns), Some(width));
+        let sentences = self.total.sentences_in_currency(self.currency.as_ref());
+        let mut text = format!("{sentences}\n\n{table}\n\n");
         let of_rate = self.currency.as_ref().map(Currency::describe_rate);
         let notes = [
             of_rate.as_deref(),

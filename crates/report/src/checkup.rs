@@ -189,8 +189,7 @@ impl ChangedNumber {
     pub fn describe(&self) -> String {
         let [old, new] = self.shown_values();
         let points = self.share_difference().map(format_percentage_points);
-        let change = points.or_else(|| self.relative.map(signed));
-        let change = or_nothing(change, |it| format!(" ({it})"));
+        let change = or_nothing(points.or_else(|| self.relative.map(signed)), |it| format!(" ({it})"));
         let (Self { policy, column, by, .. }, whole) = (self, format!("{old} → {new}{change}"));
         format!("{policy}, {column}: {whole}{}", causes::describe_values_if_undone(by))
     }

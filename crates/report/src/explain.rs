@@ -156,8 +156,6 @@ fn item_json(item: &StandingItem, changes: Vec<Value>, with_text: bool) -> Value
         "uncached_tokens": item.cached.uncached,
         "changes": changes,
     };
-    if !with_text || item.now.tokens == 0 {
-        return all;
-    }
-    all.and(group! { "text": words::item_text(item) })
+    let text = (with_text && item.now.tokens > 0).then(|| group! { "text": words::item_text(item) });
+    text.into_iter().fold(all, Value::and)
 }

@@ -78,7 +78,6 @@ struct BilledSessions<'r> {
 
 /// The misses of one cause.
 struct MissSum<'r> {
-    cause: MissCause,
     requests: f64,
     tokens: f64,
     usd: f64,
@@ -167,7 +166,7 @@ impl BilledSessions<'_> {
         for (session, filled, weight) in self.weighted_sessions() {
             for miss in filled.missed.iter().filter(|_| weight > 0.0) {
                 let dearest = (session, *miss);
-                let nothing = MissSum { cause: miss.cause, requests: 0.0, tokens: 0.0, usd: 0.0, dearest };
+                let nothing = MissSum { requests: 0.0, tokens: 0.0, usd: 0.0, dearest };
                 let sum = all.entry(miss.cause).or_insert(nothing);
                 sum.requests += weight;
                 sum.tokens += miss.tokens as f64 * weight;
@@ -191,7 +190,7 @@ impl BilledSessions<'_> {
             ["requests", "tokens", "USD"]
         };
         let columns: [Of<'_, MissSum<'_>>; 6] = [
-            ("what missed the cache", &|it| it.cause.about().to_owned()),
+            ("what missed the cache", &|it| it.dearest.1.because.to_owned()),
             (requests, &|it| fixed(it.requests, of_requests)),
             (tokens, &|it| numbers::short(it.tokens.round() as u64)),
             (usd, &|it| fixed(it.usd, decimals)),

@@ -199,12 +199,6 @@ pub(super) fn has_no_effect(line: &TableLine, first: &TableLine) -> bool {
 /// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
 /// if the two did not do the same work, or some cost is not known.
 fn bill_part_change_shares(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
-    let whole = first.costs.total()?;
-    Some(bill_part_changes_usd(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
-}
-
-/// Returns the same in US dollars.
-pub(super) fn bill_part_changes_usd(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
     if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
         return None;
@@ -228,8 +222,8 @@ pub(super) fn bill_part_changes_usd(tally: &Tally, first: &Tally) -> Option<Vec<
         ("memory", own.memory.usd() - other.memory.usd()),
         ("penalties", own.penalty.usd() - other.penalty.usd()),
     ];
-    let parts = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd));
-    let mut moved: Vec<(String, f64)> = parts.filter(|it| it.1.abs() / whole >= TOLD_FROM).listed();
+    let parts = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd / whole));
+    let mut moved: Vec<(String, f64)> = parts.filter(|it| it.1.abs() >= TOLD_FROM).listed();
     moved.order_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
     Some(moved)
 }

@@ -285,12 +285,10 @@ impl<'f> FixedPartBySender<'f> {
         let mut senders = self.senders.iter().map(|(sender, it)| (*sender, it.clone())).listed();
         senders.order_by_key(|it| Reverse(it.1.bill.total()));
         let rest = senders.split_off(senders.len().min(GROUPS_SHOWN));
-        text += &draw_with_note(&self.by_sender_grid(&senders, &rest), Some(width));
-        text += "\n\n";
+        text += &format!("{}\n\n", draw_with_note(&self.by_sender_grid(&senders, &rest), Some(width)));
         let parts = self.parts.iter().map(|(part, sum)| (vec![part.name().to_owned()], sum.clone()));
         let all = parts.chain([(vec!["total".to_owned()], self.total.clone())]).listed();
-        text += &draw_with_note(&self.part_sums_grid(&["part"], &all), Some(width));
-        text += "\n\n";
+        text += &format!("{}\n\n", draw_with_note(&self.part_sums_grid(&["part"], &all), Some(width)));
         let n_without = counted(self.n_without, "session");
         let without = (self.n_without > 0)
             .then(|| format!("Left out, because their requests have no bills of their own: {n_without}."));

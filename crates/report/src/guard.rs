@@ -75,7 +75,7 @@ impl NamedGuard {
 }
 
 /// Returns whether a run's scenario is this one, or a session of it.
-fn is_scenario_or_session_of(scenario: &str, name: &str) -> bool {
+pub(super) fn is_scenario_or_session_of(scenario: &str, name: &str) -> bool {
     scenario.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

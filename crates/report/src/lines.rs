@@ -3,7 +3,6 @@
 use super::firings::StageActivity;
 use crate::prelude::*;
 use ctxsim_base::quantity::Expected;
-use ctxsim_engine::ledger::Failure;
 use ctxsim_input::profile::Counting;
 
 /// The sums of some runs, by policy, in the order in which the policies came.
@@ -27,8 +26,8 @@ pub struct PolicySum {
 #[derive(Clone, Debug, PartialEq)]
 struct Stopped {
     scenario: String,
-    failure: Failure,
-    turns: u32,
+    /// At which turn of how many.
+    at: String,
 }
 
 impl PolicySums {
@@ -75,15 +74,14 @@ impl PolicySum {
         self.stages.add_run(run);
         if let Some(failure) = run.tally.outcome.failure {
             self.n_stopped += 1;
-            let (scenario, turns) = (&run.scenario, run.tally.outcome.turns_requested);
-            self.stopped.get_or_insert_with(|| Stopped { scenario: scenario.clone(), failure, turns });
+            let at = format!("turn {} of {}", failure.turn, run.tally.outcome.turns_requested);
+            self.stopped.get_or_insert_with(|| Stopped { scenario: run.scenario.clone(), at });
         }
     }
 
     /// Says where the policy stopped at a limit, if it did.
     pub(super) fn where_stopped(&self) -> Option<String> {
-        let Stopped { scenario, failure, turns } = self.stopped.as_ref()?;
-        let at = format!("turn {} of {turns}", failure.turn);
+        let Stopped { scenario, at } = self.stopped.as_ref()?;
         Some(match (self.n_runs, self.n_stopped) {
             (1, _) => format!("stopped at {at} (limit)"),
             (n, n_stopped) => {

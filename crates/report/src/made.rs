@@ -3,29 +3,22 @@
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::distinct;
+use super::guard::is_scenario_or_session_of;
 use crate::prelude::*;
 
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a result was made with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeWith {
-    /// The version of ctxsim.
-    pub version: &'static str,
     /// The day of the prices, by profile.
     pub prices: IndexMap<String, String>,
     pub inputs: Vec<InputDigest>,
 }
 
-impl Default for MadeWith {
-    fn default() -> Self {
-        Self { version: VERSION, prices: IndexMap::new(), inputs: Vec::new() }
-    }
-}
-
 /// An input by its content, whatever the ends of its lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputDigest {
     /// What kind of input it is.
     pub kind: &'static str,
@@ -33,7 +26,6 @@ pub struct InputDigest {
     /// The digest of its file, and of the files that it names, in hexadecimal digits.
     pub digest: String,
     /// The files that it was read from, if they are on disk.
-    #[serde(skip)]
     pub files: Vec<String>,
 }
 
@@ -74,10 +66,7 @@ impl MadeWith {
 
     /// Returns one input; a session's is its recording.
     pub fn find_input(&self, kind: &str, name: &str) -> Option<&InputDigest> {
-        let is_of = |input: &InputDigest| {
-            name.strip_prefix(input.name.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
-        };
-        self.inputs.iter().find(|it| it.kind == kind && is_of(it))
+        self.inputs.iter().find(|it| it.kind == kind && is_scenario_or_session_of(name, &it.name))
     }
 
     /// Returns it in a line.
@@ -85,15 +74,15 @@ impl MadeWith {
         let days = numbers::days(self.prices.values().map(String::as_str));
         let days = (!days.is_empty()).then(|| format!("prices of {days}"));
         let inputs = joint_digest(self.inputs.iter()).map(|it| format!("inputs {it}"));
-        [Some(format!("ctxsim {}", self.version)), days, inputs].into_iter().flatten().listed().join(", ")
+        [Some(format!("ctxsim {VERSION}")), days, inputs].into_iter().flatten().listed().join(", ")
     }
 
     /// Returns its parts by name: the version, the days by profile, the digests by input.
     pub fn properties(&self) -> Vec<(String, String)> {
         let prices = self.prices.iter().map(|(profile, day)| (format!("prices {profile}"), day.clone()));
         let inputs = self.inputs.iter().map(|it| (format!("{} {}", it.kind, it.name), it.digest.clone()));
-        let version = [("ctxsim".to_owned(), self.version.to_owned())];
-        version.into_iter().chain(prices).chain(inputs).listed()
+        let version = ("ctxsim".to_owned(), VERSION.to_owned());
+        std::iter::once(version).chain(prices).chain(inputs).listed()
     }
 
     /// Returns it as JSON has it.
@@ -104,7 +93,7 @@ impl MadeWith {
             (kind.into(), Value::Fields(own.map(|it| field((&it.name, &it.digest))).listed()))
         });
         group! {
-            "ctxsim": self.version.to_owned(),
+            "ctxsim": VERSION.to_owned(),
             "prices": Value::Fields(self.prices.iter().map(field).listed()),
             "inputs": Value::Fields(inputs.listed()),
         }

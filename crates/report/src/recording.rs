@@ -91,16 +91,13 @@ pub struct LeftOutRecords {
 impl FileContents {
     /// Sums up what was imported of a file.
     pub fn new(file_name: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
-        let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
-        let held = |it: &LossReason| {
-            let LossReason { what, count, lines, .. } = it.clone();
-            LeftOutRecords { what, count, lines }
-        };
+        let left_out = imported.first().map(|it| it.losses.clone()).unwrap_or_default().into_iter();
+        let held = |LossReason { what, count, lines, .. }| LeftOutRecords { what, count, lines };
         Self {
             file: file_name.to_owned(),
             format: imported.first().map_or("", |it| it.format),
             sessions: imported.iter().map(|it| SessionContents::new(it, profile_of)).listed(),
-            left_out: left_out.iter().map(held).listed(),
+            left_out: left_out.map(held).listed(),
         }
     }
 
@@ -143,10 +140,8 @@ impl SessionContents {
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).listed();
         let items = &timeline.spine.items;
         let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
-        let resets = timeline.events.iter().filter(|event| match &event.kind {
-            EventKind::Reset(gone) => gone.clone().any(is_history),
-            _ => false,
-        });
+        let is_reset = |it: &EventKind| matches!(it, EventKind::Reset(gone) if gone.clone().any(is_history));
+        let resets = timeline.events.iter().filter(|it| is_reset(&it.kind));
         let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).listed();
         resets.dedup();
         Self {
@@ -187,13 +182,10 @@ pub fn recordings_json(files: &[FileContents]) -> Result<String, serde_json::Err
 /// Returns what files hold, for people: in full if that is asked for or has few lines.
 pub fn recordings_text(files: &[FileContents], is_detailed: bool) -> String {
     let logged = sum_bills(files.iter().flat_map(|it| &it.sessions).filter_map(|it| it.as_logged.as_ref()));
-    let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.describe()));
+    let bill = or_nothing(logged, |it| format!("{}\n", it.describe()));
     let text = append_full_listing(files, bill.clone());
-    if is_detailed || text.lines().count() <= LINES_MAX {
-        text
-    } else {
-        bill + &costliest_files_overview(files)
-    }
+    let is_whole = is_detailed || text.lines().count() <= LINES_MAX;
+    if is_whole { text } else { bill + &costliest_files_overview(files) }
 }
 
 /// Adds each file with its sessions and its losses to a text.

@@ -54,14 +54,6 @@ pub(super) fn describe_editor(by: By, policy: &Policy) -> String {
     }
 }
 
-/// Returns a change of an item.
-pub(super) fn describe_change(cause: &EditCause, policy: &Policy) -> String {
-    let [before, after] = cause.change;
-    let (by, [was, is]) = (describe_editor(cause.by, policy), [&before, &after].map(describe_state));
-    let [before, after] = [before, after].map(|it| format_token_count(it.tokens.into()));
-    format!("{by}: {was} ({before}) → {is} ({after})")
-}
-
 /// Returns what happened to an entry, and why.
 pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let place = entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"));
@@ -177,8 +169,12 @@ pub(super) fn prefix_comparison(explanation: &Explanation, policy: &Policy) -> S
         Same::Until { item, causes } => {
             let whose = explanation.items.iter().find(|it| it.item == *item);
             let kind = or_nothing(whose, |it| format!(" ({})", item_kind_text(it)));
-            let change = |it: &EditCause| format!(" {}.", capitalise(&describe_change(it, policy)));
-            let cause = or_nothing(causes.last(), change);
+            let cause = or_nothing(causes.last(), |cause| {
+                let state =
+                    |it: &Stood| format!("{} ({})", describe_state(it), format_token_count(it.tokens.into()));
+                let (by, states) = (describe_editor(cause.by, policy), cause.change.each_ref().map(state));
+                format!(" {}: {}.", capitalise(&by), states.join(" → "))
+            });
             let (same, all) = (thousands(prefix.same_tokens), format_token_count(prefix.tokens));
             format!(
                 "Differs from request {} at item {item}{kind}: {same} of its {all} come before \
