@@ -2,8 +2,9 @@
 
 use super::{BillAsLogged, compactions, unforeseen};
 use crate::prelude::*;
-use ctxsim_engine::calibrate::FirstRequests;
-use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
+use ctxsim_engine::calibrate::{
+    BillPair, CLOSE_TOKENS, Calibration, FirstRequests, ReadClass, sum_of_sessions,
+};
 use ctxsim_timeline::row::Fields;
 use std::cmp::Reverse;
 /// The most lines that are printed unless more are asked for.
@@ -141,15 +142,12 @@ impl Calibrations<'_> {
     /// Returns every session under each assumption.
     fn full_text(&self) -> String {
         let mut text = format!("As recorded\n\n{}", draw_session_tables(self.as_recorded));
-        let more = [
-            ("the harness's usual side requests, which are not recorded", self.with_side_requests),
-            ("inferred side requests", self.with_inferred),
-        ];
-        for (what, sessions) in more {
+        let usual = "the harness's usual side requests, which are not recorded";
+        let inferred = ("inferred side requests", self.with_inferred);
+        for (what, sessions) in [(usual, self.with_side_requests), inferred] {
             let is_same = sessions.iter().zip(self.as_recorded).all(|(it, own)| it.pairs == own.pairs);
-            text += &format!("\nWith {what}\n\n");
-            text +=
-                &if is_same { "The same as recorded.\n".to_owned() } else { draw_session_tables(sessions) };
+            let same = is_same.then(|| "The same as recorded.\n".to_owned());
+            text += &format!("\nWith {what}\n\n{}", same.unwrap_or_else(|| draw_session_tables(sessions)));
         }
         let parts = [compactions::draw_compactions(self.as_recorded), draw_outcome_table(self.as_recorded)];
         parts.into_iter().flatten().for_each(|part| text += &format!("\n{part}"));

@@ -105,8 +105,8 @@ impl FilledKind {
             }
             n_prompts += 1;
         });
-        let mut kinds: IndexMap<String, Vec<Tokens>> =
-            sizes.into_iter().map(|(kind, (_, by_prompt))| (kind, by_prompt)).collect();
+        let by_kind = sizes.into_iter().map(|(kind, (_, by_prompt))| (kind, by_prompt));
+        let mut kinds: IndexMap<String, Vec<Tokens>> = by_kind.collect();
         kinds.retain(|_, by_prompt| by_prompt.iter().any(|tokens| *tokens > 0));
         kinds.sort_by_key(|_, by_prompt| std::cmp::Reverse(by_prompt.iter().sum::<Tokens>()));
         if kinds.len() > MOST_KINDS + 1 {
@@ -175,11 +175,6 @@ impl CarriedTotals {
         }))
     }
 
-    /// Returns it with its costs so many times.
-    pub(super) fn with_costs_scaled(&self, times: f64) -> Self {
-        Self { entered_usd: self.entered_usd * times, carried_usd: self.carried_usd * times, ..self.clone() }
-    }
-
     /// Returns what sending the items cost, in US dollars.
     pub fn total_usd(&self) -> f64 {
         self.entered_usd + self.carried_usd
@@ -246,7 +241,7 @@ fn item_excerpt(timeline: &Timeline, item: &CarriedItem) -> String {
 pub fn prompt_fills_json(sessions: &[PromptFill], skipped: &[SkippedFile]) -> serde_json::Result<String> {
     json_text(&group! {
         "schema": "ctxsim.carried/1",
-        "by_tool": Value::serialised(&merge_totals_by_tool(all_tool_totals(sessions))),
+        "by_tool": Value::serialised(&all_tool_totals(sessions)),
         "skipped": Value::serialised(skipped),
         "sessions": Value::serialised(sessions),
     })
@@ -264,9 +259,9 @@ pub(super) fn merge_totals_by_tool(totals: impl Iterator<Item = CarriedTotals>) 
     all
 }
 
-/// Returns what each session has, by tool.
-fn all_tool_totals(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedTotals> {
-    sessions.iter().flat_map(|it| it.by_tool.iter().cloned())
+/// Adds up what each session has, by tool.
+fn all_tool_totals(sessions: &[PromptFill]) -> Vec<CarriedTotals> {
+    merge_totals_by_tool(sessions.iter().flat_map(|it| it.by_tool.iter().cloned()))
 }
 
 /// Returns sessions for people: all of them by tool, then the most expensive items.
@@ -281,7 +276,7 @@ pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width
         _ => format!("{n} sessions, each at its own model's prices"),
     };
     let skipped = or_nothing(SkippedFile::count_with_reasons(skipped), |it| format!("; {it}"));
-    let by_tool = draw_tool_totals(&merge_totals_by_tool(all_tool_totals(sessions)), width);
+    let by_tool = draw_tool_totals(&all_tool_totals(sessions), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     text += &format!("{}\n\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =

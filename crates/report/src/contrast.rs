@@ -10,7 +10,7 @@ use super::firings::StageActivity;
 use super::metric::{self, Metric};
 use super::remembered::{self, RememberedPair};
 use super::trust::TableTrust;
-use super::{RunBrief, distinct, grouped};
+use super::{RunBrief, distinct};
 use crate::decide::beside::{ComparedSession, judge_compared_sessions};
 use crate::decide::{SESSIONS_TOLD, SessionEffect};
 use crate::lever::{Lever, TurnsBreakEven, Word};
@@ -24,10 +24,8 @@ use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
-pub use beside::{
-    BrokenPrefixes, ChangedStage, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange,
-};
-pub use beside::{ComparisonContext, InputChange, InputFate};
+pub use beside::{BrokenPrefixes, ChangedStage, ComparisonContext, ContrastPart, FactsChanged, FieldChange};
+pub use beside::{InputChange, InputFate, NeedChange, RequestChange};
 pub use page::render_contrasts_page;
 pub use words::{contrasts_review_markdown, contrasts_summary_markdown, draw_contrasts};
 pub(crate) use words::{format_percentage_points, times_in_words};
@@ -338,12 +336,12 @@ fn compare_numbers(
 ) -> Vec<ContrastNumber> {
     let metrics = metric::compared_metrics().into_iter();
     let mut numbers = metrics.filter_map(|it| ContrastNumber::compare_metric(it, pairs)).listed();
-    for number in numbers.iter_mut().filter(|_| !tells_of_others) {
-        number.delta = Delta::new([number.delta.base, number.delta.candidate], None, number.better);
-    }
-    for number in numbers.iter_mut().filter(|it| it.place == format!("totals.{}", metric::COST)) {
-        let interval = cost_interval.map(|ends| ends.map(|end| end * number.delta.base));
-        number.delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);
+    for number in &mut numbers {
+        let is_cost = number.metric.is_some_and(|it| it.name == metric::COST);
+        if is_cost || !tells_of_others {
+            let ends = cost_interval.filter(|_| is_cost).map(|ends| ends.map(|end| end * number.delta.base));
+            number.delta = Delta::new([number.delta.base, number.delta.candidate], ends, number.better);
+        }
     }
     let both = remembered::remembered_pairs(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());

@@ -134,7 +134,11 @@ impl BilledSessions<'_> {
     /// Returns what is sent, the dearest first, with the rest in one.
     fn prompt_contents_grid(&self) -> Grid {
         let all = merge_totals_by_tool(self.weighted_sessions().flat_map(|(_, filled, weight)| {
-            filled.by_tool.iter().map(move |it| it.with_costs_scaled(weight))
+            filled.by_tool.iter().map(move |it| CarriedTotals {
+                entered_usd: it.entered_usd * weight,
+                carried_usd: it.carried_usd * weight,
+                ..it.clone()
+            })
         }));
         let total: f64 = all.iter().map(CarriedTotals::total_usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));

@@ -86,11 +86,9 @@ impl StageActivity {
 impl StageFirings {
     fn new(facts: &StageFacts, firing: Firing, run: &Run) -> Self {
         let longest = run.tally.sums.main.prompt_max;
-        let falls_short = |it: &Threshold| {
-            it.is_of_body || longest < it.tokens || (longest == it.tokens && !it.is_inclusive)
-        };
+        let is_reached = |it: &Threshold| longest > it.tokens || (longest == it.tokens && it.is_inclusive);
         let is_swayed = run.tally.outcome.is_swayed;
-        let threshold = facts.threshold.filter(falls_short);
+        let threshold = facts.threshold.filter(|it| it.is_of_body || !is_reached(it));
         Self {
             firing,
             has_trigger: facts.has_trigger,
@@ -110,10 +108,11 @@ impl StageFirings {
 
     /// Explains why it never fired, from the run that came closest to its condition.
     fn explain_never_fired(&self) -> String {
-        let Some(NearestMiss { threshold, longest, is_swayed }) = self.nearest.filter(|_| self.has_trigger)
-        else {
-            let why = if self.has_trigger { "its condition never held" } else { "its moment never came" };
-            return why.to_owned();
+        if !self.has_trigger {
+            return "its moment never came".to_owned();
+        }
+        let Some(NearestMiss { threshold, longest, is_swayed }) = self.nearest else {
+            return "its condition never held".to_owned();
         };
         if threshold.tokens == UNLIMITED {
             return "it needs a limit that the profile does not have".to_owned();
@@ -157,9 +156,8 @@ impl Report {
 
 /// Names the profiles, if not all; nothing where there is none.
 fn under_profiles_clause(profiles: &[&str], n_all: usize) -> Option<String> {
-    let shown = profiles.iter().take(NAMES_SHOWN).copied().listed().join(", ");
-    let more = text_if_any(profiles.len().saturating_sub(NAMES_SHOWN), |n| format!(" and {n} more"));
-    let place = if profiles.len() == n_all { String::new() } else { format!(" under {shown}{more}") };
+    let shown = first_few(profiles.iter().map(|it| (*it).to_owned()), NAMES_SHOWN);
+    let place = text_if(profiles.len() != n_all, || format!(" under {shown}"));
     (!profiles.is_empty()).then_some(place)
 }
 

@@ -264,10 +264,8 @@ fn bound_as_number(bound: GuardBound, run: &Run) -> Result<f64, String> {
         BoundOf::Window => (limits.window, "context window"),
         BoundOf::Limit => (limits.prompt, "prompt limit"),
     };
-    if tokens == UNLIMITED {
-        return Err(format!("{} has no {name}", run.profile));
-    }
-    Ok(bound.number * tokens as f64)
+    let known = (tokens != UNLIMITED).then_some(bound.number * tokens as f64);
+    known.ok_or_else(|| format!("{} has no {name}", run.profile))
 }
 
 /// Checks a report against guards.
@@ -355,15 +353,12 @@ impl GuardVerdict {
         };
         let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));
         let (found, ends) = (number(value), self.interval.map_or_else(String::new, ends));
-        match (&self.allowed, self.holds) {
-            (Some(allowed), _) => {
-                let costs = if self.metric == COST { "costs" } else { "is" };
-                let over = self.over.as_deref().unwrap_or_default();
-                format!("{costs} {found} than {over}{ends}; {allowed}")
-            }
-            (None, true) => format!("{found}{ends} is {}", self.bound),
-            (None, false) => format!("{found}{ends} is not {}", self.bound),
-        }
+        let Some(allowed) = &self.allowed else {
+            let is = if self.holds { "is" } else { "is not" };
+            return format!("{found}{ends} {is} {}", self.bound);
+        };
+        let costs = if self.metric == COST { "costs" } else { "is" };
+        format!("{costs} {found} than {}{ends}; {allowed}", self.over.as_deref().unwrap_or_default())
     }
 }
 
@@ -399,10 +394,9 @@ impl Report {
 
     /// Returns the verdicts in words, those that fail first.
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
-        let failed = self.guard_verdicts.iter().filter(|it| !it.holds);
-        let failed = failed.map(|verdict| format!("fails: {verdict}"));
-        let held = self.guard_verdicts.iter().filter(|it| it.holds);
-        let held = grouped(held.map(|it| (&it.guard, it))).into_values().flat_map(|verdicts| {
+        let (held, failed): (Vec<_>, Vec<_>) = self.guard_verdicts.iter().partition(|it| it.holds);
+        let failed = failed.into_iter().map(|verdict| format!("fails: {verdict}"));
+        let held = grouped(held.into_iter().map(|it| (&it.guard, it))).into_values().flat_map(|verdicts| {
             if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
                 return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
             }

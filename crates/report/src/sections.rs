@@ -176,14 +176,12 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn sort_by_cost(&mut self) {
-        let changes =
-            self.lines.iter().map(|it| self.relative_cost_change(it).unwrap_or(f64::INFINITY)).listed();
-        let mut lines = std::mem::take(&mut self.lines).into_iter();
-        self.lines = lines.next().into_iter().listed();
-        let mut others = lines.zip(changes.into_iter().skip(1)).listed();
+        let mut others = self.lines.iter().skip(1).cloned().listed();
+        let change = |it: &TableLine| self.relative_cost_change(it).unwrap_or(f64::INFINITY);
         // Equal costs stay in the order in which they are listed.
-        others.order_by(|one, other| one.1.total_cmp(&other.1));
-        self.lines.extend(others.into_iter().map(|it| it.0));
+        others.order_by(|one, other| change(one).total_cmp(&change(other)));
+        self.lines.truncate(1);
+        self.lines.extend(others);
     }
 }
 
@@ -295,10 +293,8 @@ impl Report {
         });
         let under = profile.unwrap_or(OWN).to_owned();
         let is_setting = |line: &TableLine| self.settings.contains(&line.policy);
-        let is_base = |line: &TableLine| {
-            base.is_some_and(|it| it.costs == line.tally.costs && it.sums == line.tally.sums)
-        };
-        let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(|it| is_setting(it) && is_base(it));
+        let same = |own: &Tally| base.is_some_and(|it| it.costs == own.costs && it.sums == own.sums);
+        let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(|it| is_setting(it) && same(&it.tally));
         // The rule knows how sure each is among everything that was tried; sums alone do not.
         for line in &mut lines {
             let lever = self.levers.get(&(under.clone(), line.policy.clone())).filter(|_| !group.is_part);

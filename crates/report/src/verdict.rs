@@ -353,8 +353,9 @@ impl Verdict {
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
     pub(super) fn baseline_below_floor_sentence(&self, kept_share: f64) -> String {
         let said = |choice: &PolicyChoice| {
-            let kept_share = choice.evidence_kept.map_or_else(String::new, percent);
-            format!("{} ({kept_share}, {})", choice.shown, choice.change.map_or_else(String::new, signed))
+            let (kept, change) =
+                (or_nothing(choice.evidence_kept, percent), or_nothing(choice.change, signed));
+            format!("{} ({kept}, {change})", choice.shown)
         };
         let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
@@ -384,8 +385,8 @@ impl Verdict {
                 " How many tokens {profile} would count is not known: these are of the tokens that were recorded."
             );
         }
-        let estimated = self.estimated.and_then(EstimatedRequests::sentence_if_many);
-        words + &estimated.map_or_else(String::new, |it| format!(" {it}"))
+        words
+            + &or_nothing(self.estimated.and_then(EstimatedRequests::sentence_if_many), |it| format!(" {it}"))
     }
 
     /// Says which word the rule gives the cheapest, after a space; where it gives none, that loads are too few.

@@ -42,10 +42,10 @@ pub fn draw_contrasts(
     terminal: impl Into<Terminal>,
 ) -> String {
     let drawn = |terminal, shown| draw_blocks(&contrasts_blocks(contrasts, context, shown), "\n", terminal);
-    match is_detailed {
-        true => drawn(terminal.into(), Shown::All),
-        false => terminal.into().fitted(0..=CAUSES, |terminal, n| drawn(terminal, Shown::Brief(n))),
+    if is_detailed {
+        return drawn(terminal.into(), Shown::All);
     }
+    terminal.into().fitted(0..=CAUSES, |terminal, n| drawn(terminal, Shown::Brief(n)))
 }
 
 /// Returns what changes as Markdown, with every cause in the open.
@@ -196,11 +196,10 @@ impl Contrast {
         let is_idle = |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
         let idle = self.stages.iter().filter(is_idle).filter(|it| !it.has_stopped_acting());
         let idle: Vec<String> = idle.map(|it| format!("`{}`", it.name)).listed();
-        match idle.as_slice() {
-            [] => {}
-            [only] => words += &format!(" The changed stage {only} had no effect here."),
-            all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
-        }
+        words += &text_if_any(idle.len(), |n| {
+            let stages = if n == 1 { "stage" } else { "stages" };
+            format!(" The changed {stages} {} had no effect here.", listed(&idle))
+        });
         for stage in self.stages.iter().filter(|it| it.has_stopped_acting()) {
             let (name, fired) = (&stage.name, stage.fired[0].map(times_in_words).unwrap_or_default());
             words += &format!(" The changed stage `{name}` no longer fires; in the base it fired {fired}.");
@@ -269,6 +268,13 @@ impl ContrastNumber {
     /// Returns its cells.
     fn table_cells(&self, decimals: usize) -> [String; 7] {
         let delta = &self.delta;
+        let verdict = match delta.standing {
+            Standing::Better => "better",
+            Standing::Worse => "worse",
+            Standing::Same => "same",
+            Standing::WithinNoise => "cannot tell",
+            Standing::Differs => NONE,
+        };
         [
             self.heading.clone(),
             self.format_number(delta.base, decimals),
@@ -276,7 +282,7 @@ impl ContrastNumber {
             self.format_difference(delta.difference, decimals),
             or_none(delta.relative.filter(|_| !self.is_share), signed),
             or_none(delta.interval, |ends| ends.map(|it| self.format_difference(it, decimals)).join(" … ")),
-            standing_name(delta.standing).to_owned(),
+            verdict.to_owned(),
         ]
     }
 
@@ -296,17 +302,6 @@ impl ContrastNumber {
             Some(relative) if !self.is_share => signed(relative),
             _ => self.format_difference(self.delta.difference, 6),
         }
-    }
-}
-
-/// Returns the name of a standing.
-fn standing_name(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Better => "better",
-        Standing::Worse => "worse",
-        Standing::Same => "same",
-        Standing::WithinNoise => "cannot tell",
-        Standing::Differs => NONE,
     }
 }
 
@@ -378,9 +373,10 @@ fn describe_stage_change(changed: &StageChange) -> String {
 
 /// Counts the prefixes broken by one author; `None` if both policies broke the same.
 fn describe_broken_prefixes((who, both): (&String, &[BrokenPrefixes; 2])) -> Option<String> {
-    let [base, candidate] =
-        both.map(|it| format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens)));
-    (both[0] != both[1]).then(|| format!("{who}: {candidate} (base: {base})"))
+    let broken = |it: &BrokenPrefixes| (counted(it.times as usize, "break"), thousands(it.tokens));
+    let [(base, base_tokens), (own, own_tokens)] = both.each_ref().map(broken);
+    (both[0] != both[1])
+        .then(|| format!("{who}: {own}, {own_tokens} tokens (base: {base}, {base_tokens} tokens)"))
 }
 
 /// Describes a request's cost, and the command that explains it.

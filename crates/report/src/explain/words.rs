@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, Fate};
-use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
+use ctxsim_engine::explain::{By, Explanation, Same, StandingItem, Stood};
 use ctxsim_engine::ledger::Role;
 use ctxsim_engine::projection::State;
 use ctxsim_engine::projection::prompt::ShownAs;
