@@ -367,11 +367,9 @@ fn split_cost(costs: [&Costs; 2]) -> Vec<CostPart> {
         ("memory", |it| it.memory.usd()),
         ("penalties", |it| it.penalty.usd()),
     ];
-    if costs.iter().any(|it| it.total().is_none()) {
-        return Vec::new();
-    }
+    let is_known = costs.iter().all(|it| it.total().is_some());
     let both = parts.map(|(name, part)| CostPart { name, usd: costs.map(part) });
-    both.into_iter().filter(|it| it.usd.iter().any(|usd| usd.abs() > NOTHING)).listed()
+    both.into_iter().filter(|it| is_known && it.usd.iter().any(|usd| usd.abs() > NOTHING)).listed()
 }
 
 /// Adds up facts by their states.

@@ -65,10 +65,8 @@ pub(super) fn changes_by_assumption_grid(source: &ChartData<'_>, section: &Secti
     let (first, others) = section.lines.split_first()?;
     let mut rows = Vec::new();
     for line in others.iter().filter(|line| line.tally.outcome.did_as_much_as(&first.tally.outcome)) {
-        let Some((own, base)) = line.tally.assumed_cost().zip(first.tally.assumed_cost()) else { continue };
-        if base.usd <= 0.0 {
-            continue;
-        }
+        let both = line.tally.assumed_cost().zip(first.tally.assumed_cost());
+        let Some((own, base)) = both.filter(|it| it.1.usd > 0.0) else { continue };
         // The change at either end of an assumption's interval; the first policy lives under the same assumption.
         let ends = |assumed: Assumed| own.change_at(&base, assumed);
         let width = |assumed: &Assumed| (ends(*assumed)[1] - ends(*assumed)[0]).abs();

@@ -198,9 +198,7 @@ pub(super) fn has_no_effect(line: &TableLine, first: &TableLine) -> bool {
 /// if the two did not do the same work, or some cost is not known.
 fn bill_part_change_shares(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
-    if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
-        return None;
-    }
+    tally.costs.total().filter(|_| tally.outcome.did_as_much_as(&first.outcome))?;
     let summaries = match tally.sums.summariser.n {
         0 => "no summaries".to_owned(),
         n => counted(n as usize, "summary request"),

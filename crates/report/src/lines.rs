@@ -62,9 +62,7 @@ impl PolicySum {
 
     fn add_run(&mut self, run: &Run) {
         self.run.tally.add(&run.tally);
-        if self.run.apply != run.apply {
-            self.run.apply = None;
-        }
+        self.run.apply = self.run.apply.take().filter(|it| run.apply.as_ref() == Some(it));
         self.note_stages_and_stop(run);
     }
 
@@ -84,8 +82,8 @@ impl PolicySum {
         let Stopped { scenario, at } = self.stopped.as_ref()?;
         Some(match (self.n_runs, self.n_stopped) {
             (1, _) => format!("stopped at {at} (limit)"),
-            (n, n_stopped) => {
-                format!("stopped in {n_stopped} of {n} scenarios (limit), first in {scenario} at {at}")
+            (n, stopped) => {
+                format!("stopped in {stopped} of {n} scenarios (limit), first in {scenario} at {at}")
             }
         })
     }

@@ -191,11 +191,9 @@ pub fn recordings_text(files: &[FileContents], is_detailed: bool) -> String {
 /// Adds each file with its sessions and its losses to a text.
 fn append_full_listing(files: &[FileContents], mut text: String) -> String {
     for file in files {
-        if !text.is_empty() {
-            text.push('\n');
-        }
+        let gap = if text.is_empty() { "" } else { "\n" };
         let sessions = counted(file.sessions.len(), "session");
-        text += &format!("{}: {}, {sessions}\n\n", file.file, file.format);
+        text += &format!("{gap}{}: {}, {sessions}\n\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
         let spread =
             "with usage as totals alone, which are spread over the requests by the sizes of their texts";
@@ -268,9 +266,7 @@ fn sub_agent_and_sharing_text(sessions: &[SessionContents]) -> String {
             let id = if parent.is_empty() { "which has no id" } else { parent };
             text += &format!("{name} is a sub-agent's, of the session {id}\n");
         }
-        if let Some(shared) = &session.shared {
-            text += &format!("{name}: {}\n", shared.told);
-        }
+        text += &or_nothing(session.shared.as_ref(), |it| format!("{name}: {}\n", it.told));
     }
     if text.is_empty() { text } else { format!("\n{text}") }
 }

@@ -59,12 +59,9 @@ fn repair_line(group: &[(&Run, &StageRepair)]) -> String {
         several => format!("most answers in {}: cannot tell which", several.join(" or ")),
     };
     let recovered = lowest_and_highest_percent(group.iter().map(|it| it.1.recovers.mean));
-    let recovers = match repair.recovers.ci95 {
-        Some(ends) if recovered.len() == 1 => {
-            recovered.concat() + &format!(" ({})", ends.map(percent).join(" to "))
-        }
-        _ => recovered.join(" to "),
-    };
+    let ends = repair.recovers.ci95.filter(|_| recovered.len() == 1);
+    let ends = or_nothing(ends, |ends| format!(" ({})", ends.map(percent).join(" to ")));
+    let recovers = recovered.join(" to ") + &ends;
     let gain = format!("a perfect stage would get {recovers} more of the questions about single facts right");
     format!("{whom} {loses} {stage}; {gain}. {}", best_change_sentence(group))
 }

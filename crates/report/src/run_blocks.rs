@@ -58,9 +58,8 @@ pub fn job_summary_markdown(report: &Report) -> Markdown {
     blocks.extend(table_blocks(report, &sections, Detail::Groups));
     let (held, failed): (Vec<_>, Vec<_>) = report.guard_verdicts.iter().partition(|verdict| verdict.holds);
     let [held, failed] = [held, failed].map(|verdicts| verdicts.iter().map(ToString::to_string).listed());
-    if let Some(heading) = report.guards_heading() {
-        blocks.push(Block::Guards(GuardsBlock { heading, failed, held: Vec::new() }));
-    }
+    let guards = |heading| Block::Guards(GuardsBlock { heading, failed, held: Vec::new() });
+    blocks.extend(report.guards_heading().map(guards));
     let scenarios = report.sections(Detail::Scenarios);
     let scenarios = scenarios.iter().filter(|section| !sections.contains(section));
     let mut folded = scenarios.map(|section| Block::Table(section.to_grid(thousands))).listed();
@@ -104,11 +103,10 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, max_notes: usize) -> 
         None
     } else {
         let n_more = notes.split_off(notes.len().min(max_notes)).len();
-        let mut left_out = Vec::new();
-        left_out.extend((n_more > 0).then(|| counted(n_more, "more note")));
-        left_out.extend((!assumptions.is_empty()).then(|| counted(assumptions.len(), "assumption")));
-        left_out.push(if is_brief { "each model and session" } else { "each scenario" }.to_owned());
-        Some(left_out)
+        let more = (n_more > 0).then(|| counted(n_more, "more note"));
+        let assumed = (!assumptions.is_empty()).then(|| counted(assumptions.len(), "assumption"));
+        let each = if is_brief { "each model and session" } else { "each scenario" };
+        Some(more.into_iter().chain(assumed).chain([each.to_owned()]).listed())
     };
     blocks.push(Block::Notes(notes));
     let limits = simulation_limits_sentence(report, is_whole);

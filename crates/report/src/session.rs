@@ -283,9 +283,8 @@ impl Report {
         let billed = self.describe_bill_briefly().into_iter().chain(checked);
         lines.extend(billed.reduce(|billed, checked| format!("{billed} {checked}")));
         let estimated: u64 = self.sessions.iter().map(|it| it.requests_estimated).sum();
-        if estimated as f64 > ESTIMATED_MIN * requests as f64 {
-            lines.extend(self.estimated_requests_line());
-        }
+        let is_told = estimated as f64 > ESTIMATED_MIN * requests as f64;
+        lines.extend(self.estimated_requests_line().filter(|_| is_told));
         lines
     }
 

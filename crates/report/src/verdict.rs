@@ -371,14 +371,13 @@ impl Verdict {
     /// Says what stands against the number, in sentences that each begin with a space.
     pub(super) fn caveat_sentences(&self, best: &PolicyChoice) -> String {
         let (base, profile) = (&self.baseline, &self.profile);
-        let mut words = String::new();
-        if best.change.is_some() && best.is_open && self.knows_evidence {
-            words += &format!(" Whether it is cheaper than {base} depends on what is assumed.");
-        }
-        if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
-            let [low, high] = bound.map(signed);
-            words += &format!(" If every assumption erred the same way, it would be {low} to {high}.");
-        }
+        let is_open = best.change.is_some() && best.is_open && self.knows_evidence;
+        let mut words =
+            text_if(is_open, || format!(" Whether it is cheaper than {base} depends on what is assumed."));
+        let bound = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open);
+        let bound = bound.map(|ends| ends.map(signed).join(" to "));
+        words +=
+            &or_nothing(bound, |it| format!(" If every assumption erred the same way, it would be {it}."));
         words += &self.lossy_policies_sentence();
         if self.is_uncounted {
             words += &format!(

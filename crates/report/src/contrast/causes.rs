@@ -39,15 +39,14 @@ impl Contrast {
         };
         let calls = self.number_at("totals.recovery.expected_calls").map(|it| it.delta);
         let fetched = calls.map(|it| [it.candidate, it.base].map(|calls| fixed(calls, 2)));
+        let fetched = fetched.map(|[own, base]| format!("{own} results are fetched again ({base} before)"));
         let reason = match part {
             "cache writes" => {
                 self.broken_prefix_reason().or_else(|| counted("cache_write_tokens", "written"))
             }
             "cache reads" => counted("cache_read_tokens", "read from the cache"),
             "uncached input" => counted("uncached_tokens", "sent uncached"),
-            "recovery" | "exploration" | "reaction to what is fetched" => {
-                fetched.map(|[own, base]| format!("{own} results are fetched again ({base} before)"))
-            }
+            "recovery" | "exploration" | "reaction to what is fetched" => fetched,
             _ => None,
         };
         reason.or_else(|| self.fired_stage_reason()).unwrap_or_else(|| "the policy changed".to_owned())

@@ -164,13 +164,9 @@ impl Contrast {
                 }
             }
         };
-        let mut words = String::new();
-        if self.loses_unknown {
-            words += " Nothing says which evidence is needed, so what it loses is unknown.";
-        }
-        if let Some([low, high]) = self.cost_change_assumed
-            && low * high < 0.0
-        {
+        let unknown = " Nothing says which evidence is needed, so what it loses is unknown.";
+        let mut words = text_if(self.loses_unknown, || unknown.to_owned());
+        if self.cost_change_assumed.is_some_and(|[low, high]| low * high < 0.0) {
             words += " The order depends on what is assumed.";
         }
         let too_few = too_few_loads(self.pairs, "scenario").filter(|_| self.pairs > 1 && !self.are_trials);
@@ -180,16 +176,13 @@ impl Contrast {
             (None, None) => {}
         }
         let is_cheaper = cost.is_some_and(|it| it.delta.standing == Standing::Better);
-        if let Some(gone) = self.gone_at_extra_turns.filter(|_| is_cheaper) {
-            words += &format!(" The saving is {}.", gone.break_even_clause());
-        }
+        let gone = self.gone_at_extra_turns.filter(|_| is_cheaper);
+        words += &or_nothing(gone, |it| format!(" The saving is {}.", it.break_even_clause()));
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
             let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
             let named = others.map(|it| format!("{} ({})", it.heading, it.format_change())).listed();
-            if !named.is_empty() {
-                words += &format!(" {verb}: {}.", named.join(", "));
-            }
+            words += &text_if(!named.is_empty(), || format!(" {verb}: {}.", named.join(", ")));
         }
         // New stages that did nothing are ignored if others did something: they belong to a different policy.
         let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
@@ -250,10 +243,9 @@ impl Contrast {
         if less + more == 0 {
             return Vec::new();
         }
-        let mut head = format!("{} met less, {} met more", thousands(less as u64), thousands(more as u64));
-        if self.needs.len() < less + more {
-            head += &format!("; these {} change most", self.needs.len());
-        }
+        let is_cut = self.needs.len() < less + more;
+        let most = text_if(is_cut, || format!("; these {} change most", self.needs.len()));
+        let head = format!("{} met less, {} met more{most}", thousands(less as u64), thousands(more as u64));
         let needs = self.needs.iter().map(|need| {
             let NeedChange { scenario, what, .. } = need;
             let (weight, met) = (numbers::expected(need.weight), need.met.map(percent).join(" → "));

@@ -50,33 +50,31 @@ impl SumHeadroom {
             Said::U64(number) => {
                 let left = self.small.checked_sub(*number);
                 self.small = left.ok_or_else(|| too_large_to_sum_message(number))?;
+                Ok(())
             }
             // Of either sign: what is added up may be a difference as well.
-            Said::I128(number) => self.reserve_u128(number.unsigned_abs())?,
-            Said::U128(number) => self.reserve_u128(*number)?,
-            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => {
-                return Err(too_large_to_sum_message(number));
-            }
+            Said::I128(number) => self.reserve_u128(number.unsigned_abs()),
+            Said::U128(number) => self.reserve_u128(*number),
+            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => Err(too_large_to_sum_message(number)),
             // Not a number is what is unknown.
             Said::F64(number) if number.abs() > FLOAT_MAX => {
-                return Err(too_large_to_sum_message(format_args!("{number:e}")));
+                Err(too_large_to_sum_message(format_args!("{number:e}")))
             }
-            Said::NewtypeStruct(Limits::NAME, _) => {}
+            Said::NewtypeStruct(Limits::NAME, _) => Ok(()),
             Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
-                self.reserve_for_said(it)?;
+                self.reserve_for_said(it)
             }
             Said::Seq(all) | Said::Tuple(all) | Said::TupleVariant(_, all) => {
-                all.iter().try_for_each(|it| self.reserve_for_said(it))?;
+                all.iter().try_for_each(|it| self.reserve_for_said(it))
             }
-            Said::Map(all) => all.iter().try_for_each(|(_, it)| self.reserve_for_said(it))?,
+            Said::Map(all) => all.iter().try_for_each(|(_, it)| self.reserve_for_said(it)),
             Said::Struct(_, all) | Said::StructVariant(_, all) => {
                 let mut added = all.iter().filter(|(name, _)| !APART.contains(name));
-                added.try_for_each(|(_, it)| self.reserve_for_said(it))?;
+                added.try_for_each(|(_, it)| self.reserve_for_said(it))
             }
-            Said::Bool(_) | Said::Text(_) | Said::None | Said::Unit | Said::UnitVariant(_) => {}
-            Said::I64(_) | Said::F64(_) => {}
+            Said::Bool(_) | Said::Text(_) | Said::None | Said::Unit | Said::UnitVariant(_) => Ok(()),
+            Said::I64(_) | Said::F64(_) => Ok(()),
         }
-        Ok(())
     }
 
     fn reserve_u128(&mut self, number: u128) -> Result<(), String> {

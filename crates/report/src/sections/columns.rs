@@ -76,10 +76,10 @@ impl TableColumn {
     /// Returns the column of a drawn table; what was asked for is hidden last.
     pub(super) fn to_grid_column(self, is_requested: bool) -> grid::Column {
         let leaves = match self {
+            _ if is_requested => None,
             Self::Number(metric) => metric.hiding_rank(),
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
-        let leaves = leaves.filter(|_| !is_requested);
         let hue = match self {
             Self::Interval => Hue::Interval,
             Self::Change => Hue::AsWords,
@@ -93,14 +93,12 @@ impl TableColumn {
         let cells = |cell: &dyn Fn(&TableLine) -> Option<String>| {
             section.lines.iter().map(|it| or_none(cell(it), |it| it)).listed()
         };
+        let tallies = section.lines.iter().map(|it| &it.tally);
         match self {
-            Self::Number(metric) => {
-                metric.format_cells(section.lines.iter().map(|it| &it.tally), digits, section.decimals)
-            }
+            Self::Number(metric) => metric.format_cells(tallies, digits, section.decimals),
             Self::Change => {
-                let mut changes = cells(&|it| section.relative_cost_change(it).map(signed));
-                changes.iter_mut().take(1).for_each(|it| *it = NONE.to_owned());
-                changes
+                let changes = cells(&|it| section.relative_cost_change(it).map(signed));
+                std::iter::once(NONE.to_owned()).chain(changes.into_iter().skip(1)).listed()
             }
             Self::Interval => cells(&|it| it.spread?.interval.map(numbers::interval)),
             Self::Median => cells(&|it| Some(signed(it.spread?.median))),
