@@ -139,8 +139,7 @@ impl GroupedBill {
         let mut total = BillAsLogged::default();
         for session in sessions {
             for ((model, day), part) in &session.parts {
-                let group = session.group_name(key, model, *day);
-                *groups.entry(group.into_owned()).or_default() += part;
+                *groups.entry(session.group_name(key, model, *day).into_owned()).or_default() += part;
                 total += part;
             }
             total.beside += &session.beside;

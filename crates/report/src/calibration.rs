@@ -236,8 +236,7 @@ fn draw_class_counts(sessions: &[Calibration], pooled: &Calibration) -> String {
     let row = |calibration: &Calibration| {
         let counts = CLASSES.map(|it| calibration.count(it).to_string());
         let error = format!("{:.2}%", calibration.token_error() * 100.0);
-        let name_and_n = [calibration.name.clone(), calibration.pairs.len().to_string()];
-        [&name_and_n[..], &counts, &[error]].concat()
+        [&[calibration.name.clone(), calibration.pairs.len().to_string()][..], &counts, &[error]].concat()
     };
     let mut rows = sessions.iter().chain((sessions.len() > 1).then_some(pooled)).map(row).listed();
     let shares = CLASSES.map(|class| format_class_share(pooled, class));

@@ -299,8 +299,7 @@ fn format_place(place: &Place) -> String {
 
 /// Returns a problem's message with its fix.
 fn message_with_help(error: &Diagnostic) -> String {
-    let help = error.help.iter().map(|it| format!("\nhelp: {it}"));
-    error.message.clone() + &help.collect::<String>()
+    error.message.clone() + &error.help.iter().map(|it| format!("\nhelp: {it}")).collect::<String>()
 }
 
 /// Returns a verdict after its run and the guard's position.
@@ -334,8 +333,7 @@ fn suite_json(checkup: &SuiteCheck) -> Value {
         }
     };
     let errors = checkup.errors.iter().map(error).listed();
-    let errors = (!errors.is_empty()).then(|| group! { "errors": errors });
-    newer.chain(errors).fold(all, Value::and)
+    newer.chain((!errors.is_empty()).then(|| group! { "errors": errors })).fold(all, Value::and)
 }
 
 /// The schema; fields are added, never renamed without a new version.

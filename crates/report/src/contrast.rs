@@ -75,13 +75,6 @@ pub struct StageChange {
     pub idle: Option<String>,
 }
 
-impl StageChange {
-    /// Returns whether it edited something in the base and does nothing in the candidate, which is an effect.
-    pub fn has_stopped_acting(&self) -> bool {
-        self.idle.is_some() && self.acted[0].is_some_and(|it| it > 0)
-    }
-}
-
 /// The changes from a base to a candidate, over loads under one profile or each under its own.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contrast {
@@ -178,12 +171,15 @@ impl Contrast {
         with_rows.retain(|it| it.pairs.first().is_some_and(is_same_work));
         let breaks = sum_broken_prefixes(&with_rows);
         let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();
-        let n_less = needs.iter().filter(|it| it.weighted_difference() < 0.0).count();
+        // By how much it is met more, by its weight.
+        let weighted = |it: &NeedChange| it.weight * (it.met[1] - it.met[0]);
+        let n_less = needs.iter().filter(|it| weighted(it) < 0.0).count();
         let needs_changed = [n_less, needs.len() - n_less];
-        needs.order_by(|a, b| b.weighted_difference().abs().total_cmp(&a.weighted_difference().abs()));
+        needs.order_by(|a, b| weighted(b).abs().total_cmp(&weighted(a).abs()));
         needs.truncate(SHOWN);
         let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
-        requests.order_by(|a, b| b.usd_difference().abs().total_cmp(&a.usd_difference().abs()));
+        let usd = |it: &RequestChange| (it.usd[1] - it.usd[0]).abs();
+        requests.order_by(|a, b| usd(b).total_cmp(&usd(a)));
         requests.truncate(SHOWN);
         let bases = || parts.iter().map(|part| &part.runs[0]);
         let traces = parts.iter().map(|it| it.traces.as_slice());
@@ -280,8 +276,7 @@ impl ContrastNumber {
 /// A value that JSON cannot hold.
 pub fn contrasts_json(contrasts: &[Contrast], context: &ComparisonContext) -> serde_json::Result<String> {
     let one = |it: &Contrast| {
-        let words = group! { "verdict": it.verdict_sentence(), "causes": it.main_causes() };
-        words.and(Value::serialised(it))
+        group! { "verdict": it.verdict_sentence(), "causes": it.main_causes() }.and(Value::serialised(it))
     };
     json_text(&group! {
         "schema": SCHEMA,
@@ -415,8 +410,7 @@ fn describe_stops(parts: &[ContrastPart]) -> Vec<String> {
 fn sum_broken_prefixes(parts: &[&ContrastPart]) -> IndexMap<String, [BrokenPrefixes; 2]> {
     let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
     for (who, both) in parts.iter().flat_map(|part| &part.breaks) {
-        let sums = breaks.entry(who.clone()).or_default();
-        sums.iter_mut().zip(both).for_each(|(sum, more)| *sum += *more);
+        breaks.entry(who.clone()).or_default().iter_mut().zip(both).for_each(|(sum, more)| *sum += *more);
     }
     breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
     breaks

@@ -100,10 +100,10 @@ impl StageFirings {
     fn add(&mut self, more: &Self) {
         self.firing += more.firing;
         self.has_trigger |= more.has_trigger;
-        // Of equal ones the last counts.
+        // How near it came, as a share of the condition; of equal ones the last counts.
+        let reached = |it: NearestMiss| it.longest as f64 / it.threshold.tokens.max(1) as f64;
         let both = self.nearest.zip(more.nearest);
-        self.nearest =
-            both.map(|(own, more)| if more.share_reached() >= own.share_reached() { more } else { own });
+        self.nearest = both.map(|(own, more)| if reached(more) >= reached(own) { more } else { own });
     }
 
     /// Explains why it never fired, from the run that came closest to its condition.
@@ -125,13 +125,6 @@ impl StageFirings {
         // What may be fetched might reach it.
         let without = if is_swayed { " without fetched results" } else { "" };
         format!("no prompt {verb} {tokens}; the longest was {}{without}", thousands(longest))
-    }
-}
-
-impl NearestMiss {
-    /// Returns how near it came, as a share of the condition.
-    fn share_reached(&self) -> f64 {
-        self.longest as f64 / self.threshold.tokens.max(1) as f64
     }
 }
 
@@ -157,8 +150,7 @@ impl Report {
 /// Names the profiles, if not all; nothing where there is none.
 fn under_profiles_clause(profiles: &[&str], n_all: usize) -> Option<String> {
     let shown = first_few(profiles.iter().map(|it| (*it).to_owned()), NAMES_SHOWN);
-    let place = text_if(profiles.len() != n_all, || format!(" under {shown}"));
-    (!profiles.is_empty()).then_some(place)
+    (!profiles.is_empty()).then_some(text_if(profiles.len() != n_all, || format!(" under {shown}")))
 }
 
 /// Parts that change the cost by less than this share are omitted.

@@ -333,8 +333,7 @@ impl<'f> FixedPartBySender<'f> {
         for ((user, project, is_of_agent), sum) in senders {
             // A project stands below its user's home.
             let name = name_or_not_told(if project.starts_with(user) { project } else { user });
-            let names = [in_one_line(name).into_owned(), lane_name(*is_of_agent).to_owned()];
-            rows.push((names, sum.clone()));
+            rows.push(([in_one_line(name).into_owned(), lane_name(*is_of_agent).to_owned()], sum.clone()));
         }
         if !rest.is_empty() {
             let mut sum = PartSum::default();

@@ -98,8 +98,7 @@ impl FoldedRuns {
 
 /// Returns the number of a name.
 fn intern_name(names: &mut IndexSet<String>, name: &str) -> u32 {
-    let place = names.get_index_of(name).unwrap_or_else(|| names.insert_full(name.to_owned()).0);
-    ix(place)
+    ix(names.get_index_of(name).unwrap_or_else(|| names.insert_full(name.to_owned()).0))
 }
 
 /// Returns the keys of all tables that the runs of a load may be in.

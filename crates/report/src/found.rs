@@ -49,8 +49,7 @@ pub(crate) fn candidates_grid(names: &[&str], n_parts: usize, rows: Vec<(String,
     let heads: &[&str] = if n_parts > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let headings = heads.iter().flat_map(|head| names.iter().map(move |it| format!("{head} {it}")));
     let headings = std::iter::once(String::new()).chain(headings).listed();
-    let rows = rows.into_iter().map(|(name, parts)| [vec![name], parts.concat()].concat());
-    Grid::new("", 1, &headings, rows)
+    Grid::new("", 1, &headings, rows.into_iter().map(|(name, parts)| [vec![name], parts.concat()].concat()))
 }
 
 /// A candidate, as pictures show it.

@@ -136,8 +136,7 @@ impl GuardContext<'_> {
         if base == 0.0 {
             return Err(format!("{over} is 0 there, so there is no share"));
         }
-        let surely = self.guard.guard.surely;
-        let interval = surely.then(|| self.increase_interval(run, other, metric)).flatten();
+        let interval = self.guard.guard.surely.then(|| self.increase_interval(run, other, metric)).flatten();
         Ok(GuardedNumber { value: value / base - 1.0, interval })
     }
 

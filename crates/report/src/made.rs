@@ -81,8 +81,7 @@ impl MadeWith {
     pub fn properties(&self) -> Vec<(String, String)> {
         let prices = self.prices.iter().map(|(profile, day)| (format!("prices {profile}"), day.clone()));
         let inputs = self.inputs.iter().map(|it| (format!("{} {}", it.kind, it.name), it.digest.clone()));
-        let version = ("ctxsim".to_owned(), VERSION.to_owned());
-        std::iter::once(version).chain(prices).chain(inputs).listed()
+        std::iter::once(("ctxsim".to_owned(), VERSION.to_owned())).chain(prices).chain(inputs).listed()
     }
 
     /// Returns it as JSON has it.

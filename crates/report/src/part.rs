@@ -251,10 +251,8 @@ impl<H: JobKind> JobPart<H> {
     /// It is no part, or this version cannot read it.
     pub fn from_json_line(line: &str) -> Result<Self, Box<Diagnostic>> {
         let broken = |error: serde_json::Error| {
-            let message = match error.is_eof() {
-                true => "this part is cut off".to_owned(),
-                false => format!("not a part: {error}"),
-            };
+            let is_cut = error.is_eof();
+            let message = if is_cut { "this part is cut off".into() } else { format!("not a part: {error}") };
             let help = "run its shard again: it makes only the parts that are missing";
             part_problem(Code("part-broken"), "", message, help)
         };
@@ -352,10 +350,8 @@ impl PartSet {
             return Ok(order);
         }
         let first = (0..self.of).find(|it| !self.places.contains_key(it)).unwrap_or_default();
-        let message = match order.len() {
-            0 => "there are no parts".to_owned(),
-            _ => format!("{missing} of {} parts are missing; the first is number {first}", self.of),
-        };
+        let some = format!("{missing} of {} parts are missing; the first is number {first}", self.of);
+        let message = if order.is_empty() { "there are no parts".to_owned() } else { some };
         let help = "run every shard to its end: each makes only the parts that are missing";
         Err(part_problem(Code("part-missing"), "", message, help))
     }

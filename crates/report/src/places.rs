@@ -35,8 +35,7 @@ pub fn check_or_suggest_metric_path(path: &str) -> Result<(), Option<String>> {
         let rest = nearest(path, known.iter().filter_map(below))?;
         known.iter().find(|it| below(it) == Some(rest))
     };
-    let meant = group().or(inner).copied().or_else(near).or_else(|| near_inner().copied());
-    Err(meant.map(str::to_owned))
+    Err(group().or(inner).copied().or_else(near).or_else(|| near_inner().copied()).map(str::to_owned))
 }
 
 /// Returns whether a known place is that one.

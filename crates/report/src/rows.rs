@@ -78,8 +78,7 @@ impl<'a> RowContext<'a> {
 pub fn request_rows(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost]) -> Rows {
     let mut due: BTreeMap<usize, DueNeeds> = BTreeMap::new();
     for need in &rows.needs {
-        let step = need.inferred.map_or(StepIx::MAX, |it| it.step);
-        if let Some(index) = request_of(rows, need.turn_ix, step) {
+        if let Some(index) = request_of(rows, need.turn_ix, need.inferred.map_or(StepIx::MAX, |it| it.step)) {
             let sum = due.entry(index).or_default();
             sum.calls += need.calls;
             sum.repeats += need.repeats;
@@ -189,8 +188,7 @@ pub(crate) struct ExploredCalls {
 impl RequestInContext<'_> {
     /// Returns what was recorded for the request that a step answers.
     fn recorded_usage(&self) -> Option<Usage> {
-        let is_of_agent = self.row.role == Role::Main && !self.row.fetches;
-        let recorded = self.context.recorded.filter(|_| is_of_agent)?;
+        let recorded = self.context.recorded.filter(|_| self.row.role == Role::Main && !self.row.fetches)?;
         *recorded.usage.get(usize::try_from(self.row.step).ok()?)?
     }
 

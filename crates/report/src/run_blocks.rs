@@ -139,8 +139,7 @@ fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Bl
             Some((short, others)) => (short, Some(others.clone())),
             None => (section, None),
         };
-        let names = section.lines.iter().map(|line| line.policy.as_str()).listed();
-        let names = names_without_folders(&names);
+        let names = names_without_folders(&section.lines.iter().map(|line| line.policy.as_str()).listed());
         let [wide, narrow] = [thousands, numbers::short].map(|digits| {
             let mut grid = section.to_grid(digits);
             grid.title = format!("{} · {} ({})", section.load, section.profile, section.as_of);

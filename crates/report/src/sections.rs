@@ -163,8 +163,7 @@ impl Section {
 
     /// Returns the 95% interval of that difference over what is assumed alone, both policies under the same numbers; `None` where nothing is.
     pub fn cost_change_interval_assumed(&self, line: &TableLine) -> Option<[f64; 2]> {
-        let change = self.relative_cost_change(line).filter(|_| line.assumed.is_some())?;
-        Some(line.assumed.interval(change, 0.0))
+        Some(line.assumed.interval(self.relative_cost_change(line).filter(|_| line.assumed.is_some())?, 0.0))
     }
 
     /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.

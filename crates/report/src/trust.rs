@@ -118,8 +118,7 @@ impl TableTrust {
         let (unknown, all) = (self.without_needs, self.with_needs + self.without_needs);
         let on_needs = (0 < unknown && unknown < all)
             .then(|| format!("for {unknown} of {all} scenarios, evidence cannot be measured"));
-        let doubts = [self.bill_error_clause(), on_needs, on_hits];
-        let doubts = doubts.into_iter().flatten().listed();
+        let doubts = [self.bill_error_clause(), on_needs, on_hits].into_iter().flatten().listed();
         text_if_any(doubts.len(), |_| format!(", but {}", doubts.join(", and ")))
     }
 

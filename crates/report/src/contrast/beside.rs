@@ -153,13 +153,6 @@ pub struct RequestChange {
     pub commands: [Option<String>; 2],
 }
 
-impl RequestChange {
-    /// Returns by how much its cost changes.
-    pub fn usd_difference(&self) -> f64 {
-        self.usd[1] - self.usd[0]
-    }
-}
-
 /// A need that is met differently.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NeedChange {
@@ -173,13 +166,6 @@ pub struct NeedChange {
     pub weight: f64,
     /// The share that the prompt meets, in the base and in the candidate.
     pub met: [f64; 2],
-}
-
-impl NeedChange {
-    /// Returns by how much it is met more, by its weight.
-    pub fn weighted_difference(&self) -> f64 {
-        self.weight * (self.met[1] - self.met[0])
-    }
 }
 
 /// Facts that change from one state to another.

@@ -96,7 +96,6 @@ impl Contrast {
         });
         let title = format!("What it pays for, in USD: {}{bound}", format_signed_usd(total, decimals));
         let headings = ["part", "base", "candidate", "difference", "█ more ░ less"];
-        let grid = Grid::new(title, 1, &headings, rows).with(CellKind::Text, &[4]);
-        (!moved.is_empty()).then_some(grid)
+        (!moved.is_empty()).then_some(Grid::new(title, 1, &headings, rows).with(CellKind::Text, &[4]))
     }
 }

@@ -187,13 +187,15 @@ impl Contrast {
         // New stages that did nothing are ignored if others did something: they belong to a different policy.
         let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
         let is_idle = |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
-        let idle = self.stages.iter().filter(is_idle).filter(|it| !it.has_stopped_acting());
+        // What edited something in the base and does nothing in the candidate has an effect.
+        let has_stopped = |it: &&StageChange| it.idle.is_some() && it.acted[0].is_some_and(|it| it > 0);
+        let idle = self.stages.iter().filter(is_idle).filter(|it| !has_stopped(it));
         let idle: Vec<String> = idle.map(|it| format!("`{}`", it.name)).listed();
         words += &text_if_any(idle.len(), |n| {
             let stages = if n == 1 { "stage" } else { "stages" };
             format!(" The changed {stages} {} had no effect here.", listed(&idle))
         });
-        for stage in self.stages.iter().filter(|it| it.has_stopped_acting()) {
+        for stage in self.stages.iter().filter(has_stopped) {
             let (name, fired) = (&stage.name, stage.fired[0].map(times_in_words).unwrap_or_default());
             words += &format!(" The changed stage `{name}` no longer fires; in the base it fired {fired}.");
         }
@@ -320,8 +322,7 @@ pub(super) fn describe_field_changes(changes: &[FieldChange]) -> Vec<String> {
         let says = change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), readable_value));
         format!("`{}`: {}", change.field, says.join(" → "))
     };
-    let shown = changes.iter().take(FIELDS_SHOWN).map(line);
-    shown.chain((more > 0).then(|| format!("and {more} more"))).listed()
+    changes.iter().take(FIELDS_SHOWN).map(line).chain((more > 0).then(|| format!("and {more} more"))).listed()
 }
 
 /// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
@@ -375,7 +376,7 @@ fn describe_broken_prefixes((who, both): (&String, &[BrokenPrefixes; 2])) -> Opt
 fn describe_request_change(request: &RequestChange, decimals: usize) -> String {
     let usd = |side: usize| or_none(request.rows[side], |_| fixed(request.usd[side], decimals));
     let (scenario, costs) = (&request.scenario, [0, 1].map(usd).join(" → "));
-    let difference = format_signed_usd(request.usd_difference(), decimals);
+    let difference = format_signed_usd(request.usd[1] - request.usd[0], decimals);
     let command = request.commands[1].as_ref().or(request.commands[0].as_ref());
     let command = or_nothing(command, |it| format!(": `{it}`"));
     let (turn, step) = (request.turn.saturating_add(1), request.step.saturating_add(1));

@@ -48,8 +48,8 @@ impl SumHeadroom {
     fn reserve_for_said(&mut self, said: &Said) -> Result<(), String> {
         match said {
             Said::U64(number) => {
-                let left = self.small.checked_sub(*number);
-                self.small = left.ok_or_else(|| too_large_to_sum_message(number))?;
+                self.small =
+                    self.small.checked_sub(*number).ok_or_else(|| too_large_to_sum_message(number))?;
                 Ok(())
             }
             // Of either sign: what is added up may be a difference as well.

@@ -217,6 +217,5 @@ impl<'s> PriceAnswer<'s> {
 
 /// Writes a number with three significant digits, or whole where it has more.
 pub(super) fn format_three_digits(number: f64) -> String {
-    let digits = [1.0, 10.0, 100.0].into_iter().filter(|it| number.abs() >= *it).count();
-    fixed(number, 3 - digits)
+    fixed(number, 3 - [1.0, 10.0, 100.0].into_iter().filter(|it| number.abs() >= *it).count())
 }

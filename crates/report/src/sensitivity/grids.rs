@@ -180,8 +180,7 @@ pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> V
     }
     let counting = || comparison.profiles.iter().flat_map(|it| &it.counting);
     if counting().any(|it| *it != Counting::AsRecorded) {
-        let unknown = counting().filter(|it| **it == Counting::Unknown).count();
-        let unknown = text_if_any(unknown, |n| {
+        let unknown = text_if_any(counting().filter(|it| **it == Counting::Unknown).count(), |n| {
             format!("; of {n}, nobody has published how, so they stand with the recorded sizes")
         });
         notes.push(format!(
@@ -241,8 +240,7 @@ fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
 fn median_change_text(grid: &Compared, policy: usize) -> String {
     let share = |cells: &[PriceCell]| {
         let (cell, first) = (cells.get(policy)?, cells.first()?);
-        let share = cell.cost()? / first.cost()?;
-        Some(share).filter(|it| cell.did_as_much_as(first) && it.is_finite())
+        Some(cell.cost()? / first.cost()?).filter(|it| cell.did_as_much_as(first) && it.is_finite())
     };
     let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).listed();
     shares.sort_by(f64::total_cmp);
