@@ -3,6 +3,7 @@
 use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request, sum_bills};
 use crate::beside_bill::BillFootnotes;
 pub use crate::beside_bill::Currency;
+use crate::explain::serialized_name;
 use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::import::{Indexed, ProviderExport, user_of};
@@ -15,7 +16,8 @@ pub(super) const NOT_TOLD: &str = "not told";
 const DAYS_SINCE_MONDAY: i64 = 3;
 
 /// What a bill is divided by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BillKey {
     Model,
     Lane,
@@ -29,17 +31,8 @@ pub enum BillKey {
 
 impl BillKey {
     /// Its name, as a heading.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Lane => "lane",
-            Self::Project => "project",
-            Self::User => "user",
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Version => "version",
-        }
+    pub fn heading(self) -> String {
+        serialized_name(self)
     }
 
     /// What the groups are, where their names do not say it.
@@ -200,9 +193,10 @@ impl GroupedBill {
         type Group = (String, BillAsLogged);
 
         let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate_per_usd()));
+        let heading = self.key.heading();
         let amount = |it: &Group| fixed(it.1.total().usd() * rate, 2);
         let mut columns: Vec<Of<'_, Group>> = vec![
-            (self.key.heading(), &|it| in_one_line(&it.0).into_owned()),
+            (&heading, &|it| in_one_line(&it.0).into_owned()),
             ("requests", &|it| thousands(it.1.requests)),
             ("uncached", &|it| thousands(it.1.tokens.uncached)),
             ("read", &|it| thousands(it.1.tokens.read)),

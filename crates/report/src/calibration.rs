@@ -1,6 +1,7 @@
 //! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
 use super::{BillAsLogged, compactions, unforeseen};
+use crate::explain::serialized_name;
 use crate::prelude::*;
 use ctxsim_engine::calibrate::{
     BillPair, CLOSE_TOKENS, Calibration, FirstRequests, ReadClass, sum_of_sessions,
@@ -31,22 +32,13 @@ fn predicted_write_tokens(pair: &BillPair) -> Tokens {
     pair.predicted.write[0] + pair.predicted.write[1]
 }
 
-fn class_name(class: ReadClass) -> &'static str {
-    match class {
-        ReadClass::Exact => "exact",
-        ReadClass::Within => "within",
-        ReadClass::Exceeded => "exceeded",
-        ReadClass::Missed => "missed",
-    }
-}
-
 /// Returns the numbers of one session, or of all.
 fn calibration_json(calibration: &Calibration) -> Value {
     let [exact, within, exceeded, missed] = CLASSES.map(|class| calibration.count(class));
     let n = calibration.pairs.len().max(1) as f64;
     let [read, written] = read_and_written_tokens(calibration);
     let [expected, expected_low, expected_high] = unforeseen::input_usd_expected_low_high(calibration);
-    let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class_name(class), "reason": reason, "requests": n };
+    let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": serialized_name(class), "reason": reason, "requests": n };
     group! {
         "session": calibration.name.clone(),
         "assumed_profile": calibration.assumed_profile.clone(),
@@ -94,7 +86,7 @@ fn request_json((session, it): (&Calibration, &BillPair)) -> Value {
     group! {
         "session": session.name.clone(),
         "step": it.step,
-        "class": class_name(it.class),
+        "class": serialized_name(it.class),
         "reason": it.reason,
         "predicted_read_tokens": it.predicted.read,
         "billed_read_tokens": it.billed.cache_read,
@@ -292,7 +284,7 @@ fn draw_read_classes_table(pooled: &Calibration) -> String {
             ReadClass::Exceeded => "more was read than predicted".to_owned(),
             ReadClass::Missed => "less was read than predicted".to_owned(),
         };
-        rows.push([format!("{:>6}", pooled.count(class)), class_name(class).to_owned(), means]);
+        rows.push([format!("{:>6}", pooled.count(class)), serialized_name(class), means]);
         for (_, reason, n) in pooled.reasons().into_iter().filter(|it| it.0 == class) {
             rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
         }
@@ -306,7 +298,7 @@ fn draw_differing_requests(sessions: &[Calibration]) -> Option<String> {
     let far = mispredicted_requests(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |(session, pair): &(&Calibration, &BillPair)| {
-        let (step, class) = (pair.step.to_string(), class_name(pair.class).to_owned());
+        let (step, class) = (pair.step.to_string(), serialized_name(pair.class));
         let tokens = [pair.predicted.read, pair.billed.cache_read].map(|it| it.to_string());
         [&[session.name.clone(), step, class][..], &tokens].concat()
     };
@@ -373,9 +365,10 @@ fn draw_misprediction_reasons(pooled: &Calibration, n_shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
     let mut frequent_reasons = pooled.reasons().into_iter().filter(exact).listed();
     frequent_reasons.order_by_key(|it| Reverse(it.2));
-    let rows = frequent_reasons.iter().take(n_shown).map(|(class, reason, n)| {
-        [thousands(*n as u64), class_name(*class).to_owned(), (*reason).to_owned()]
-    });
+    let rows = frequent_reasons
+        .iter()
+        .take(n_shown)
+        .map(|(class, reason, n)| [thousands(*n as u64), serialized_name(*class), (*reason).to_owned()]);
     let grid = Grid::new("", 0, &["requests", "class", "why"], rows).with(CellKind::Text, &[1, 2]);
     let more = text_if_any(frequent_reasons.len().saturating_sub(n_shown), |n| {
         format!("… and {}\n", counted(n, "other reason"))

@@ -145,8 +145,14 @@ impl NewerPrices {
 impl SnapshotCheck {
     /// Makes the result of a snapshot in which nothing moved.
     pub fn new(file: String, state: SnapshotState) -> Self {
-        let of = Default::default();
-        Self { file, of, state, differs: Vec::new(), moved: Vec::new(), causes: Vec::new() }
+        Self {
+            file,
+            of: Default::default(),
+            state,
+            differs: Vec::new(),
+            moved: Vec::new(),
+            causes: Vec::new(),
+        }
     }
 
     /// Returns whether nothing needs attention.

@@ -13,6 +13,7 @@ use ctxsim_input::profile::CacheRules;
 use ctxsim_timeline::row::fields;
 
 pub use words::render_prompt_text;
+pub(crate) use words::serialized_name;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {

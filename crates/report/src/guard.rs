@@ -64,11 +64,10 @@ struct GuardContext<'a> {
 
 impl NamedGuard {
     fn applies_to(&self, run: &Run) -> bool {
+        let asks_stages = || self.guard.rules().iter().any(|it| matches!(it, GuardRule::Fired(_)));
         let is_scenario = match &self.scenarios {
             Some(names) => names.iter().any(|it| is_scenario_or_session_of(&run.scenario, it)),
-            None => {
-                run.scenario != ALL || self.guard.rules().iter().all(|it| !matches!(it, GuardRule::Fired(_)))
-            }
+            None => run.scenario != ALL || !asks_stages(),
         };
         run.policy == self.policy && is_scenario && self.profile.as_ref().is_none_or(|it| *it == run.profile)
     }
@@ -279,9 +278,8 @@ pub fn check_guards(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict>
     for guard in guards {
         let judge = GuardContext { guard, runs: &runs, ended_ms: &ended_ms };
         // What is added up for a guard that asks for it is nothing to the others.
-        let is_asked =
-            |it: &&RunNumbers<'_>| it.run.scenario != ALL || !report.sums.is_empty() || is_summed(guard);
-        let about = runs.iter().filter(is_asked).filter(|it| guard.applies_to(it.run));
+        let has_sums = !report.sums.is_empty() || is_summed(guard);
+        let about = runs.iter().filter(|it| (has_sums || it.run.scenario != ALL) && guard.applies_to(it.run));
         verdicts.extend(about.flat_map(|it| judge.check_run(it)));
     }
     verdicts
@@ -347,7 +345,7 @@ impl GuardVerdict {
             None => format_value(it, &self.bound),
         };
         let Some(value) = self.value.filter(|_| self.reason.is_none()) else {
-            let reason = self.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
+            let reason = or_nothing(self.reason.as_ref(), |it| format!(": {it}"));
             return format!("`{}` has no value, so it cannot be {}{reason}", self.metric, self.bound);
         };
         let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));

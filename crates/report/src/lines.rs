@@ -80,12 +80,10 @@ impl PolicySum {
     /// Says where the policy stopped at a limit, if it did.
     pub(super) fn where_stopped(&self) -> Option<String> {
         let Stopped { scenario, at } = self.stopped.as_ref()?;
-        Some(match (self.n_runs, self.n_stopped) {
-            (1, _) => format!("stopped at {at} (limit)"),
-            (n, stopped) => {
-                format!("stopped in {stopped} of {n} scenarios (limit), first in {scenario} at {at}")
-            }
-        })
+        let Self { n_runs, n_stopped, .. } = self;
+        let first =
+            format!("stopped in {n_stopped} of {n_runs} scenarios (limit), first in {scenario} at {at}");
+        Some(if *n_runs == 1 { format!("stopped at {at} (limit)") } else { first })
     }
 }
 

@@ -169,8 +169,7 @@ impl OutcomeReport {
         let ends = group.interval.map(|ends| format!(" (95% interval {})", self.format_range(ends)));
         let so_far = format!("{}{}", self.format_number(difference, true), ends.unwrap_or_default());
         let is_few = group.sessions.min(base.sessions) < SESSIONS_MIN;
-        let few = format!(", and it takes {SESSIONS_MIN} sessions in each group");
-        let few = if is_few { few.as_str() } else { "" };
+        let few = text_if(is_few, || format!(", and it takes {SESSIONS_MIN} sessions in each group"));
         Some(match word {
             OutcomeWord::CannotTell => format!("Cannot tell: {compared}: {so_far}{few}."),
             word => format!("{} in {compared}: {so_far}.", capitalise(word.text())),

@@ -341,9 +341,8 @@ fn cost_ratios_by_policy<'r>(
         let turns = [&run.figures, other].map(|it| [it.turns_requested, it.turns_completed]);
         let pair = run.figures.cost.zip(other.cost).filter(|it| is_as_much(turns) && it.1 > 0.0);
         // Its projects are those of later sessions, too.
-        let sample =
-            |pair| RatioSample { pair, project: "", at_ms: session_ends_ms.get(run.scenario).copied() };
-        of_policy.extend(pair.map(sample));
+        let at_ms = session_ends_ms.get(run.scenario).copied();
+        of_policy.extend(pair.map(|pair| RatioSample { pair, project: "", at_ms }));
     }
     samples.into_values().listed()
 }

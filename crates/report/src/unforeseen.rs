@@ -54,10 +54,9 @@ pub(super) fn input_usd_expected_low_high(calibration: &Calibration) -> [f64; 3]
 pub(super) fn unforeseen_table_text(calibration: &Calibration) -> Option<String> {
     type Kind<'k> = (Surprise, bool, &'k UnforeseenTally);
     let expected = |tally: &UnforeseenTally| {
-        let declared = format!("; declared {:.1}", tally.expected_declared);
         // Users' own sessions may have moved what was expected.
         let is_narrowed = (tally.expected - tally.expected_declared).abs() > 1e-9;
-        let declared = if is_narrowed { declared.as_str() } else { "" };
+        let declared = text_if(is_narrowed, || format!("; declared {:.1}", tally.expected_declared));
         format!("{:.1} ({:.1} to {:.1}){declared}", tally.expected, tally.expected_low, tally.expected_high)
     };
     let columns: [Of<'_, Kind<'_>>; 8] = [

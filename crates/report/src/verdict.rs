@@ -353,9 +353,8 @@ impl Verdict {
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
     pub(super) fn baseline_below_floor_sentence(&self, kept_share: f64) -> String {
         let said = |choice: &PolicyChoice| {
-            let (kept, change) =
-                (or_nothing(choice.evidence_kept, percent), or_nothing(choice.change, signed));
-            format!("{} ({kept}, {change})", choice.shown)
+            let kept = or_nothing(choice.evidence_kept, percent);
+            format!("{} ({kept}, {})", choice.shown, or_nothing(choice.change, signed))
         };
         let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),

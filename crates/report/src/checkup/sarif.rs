@@ -1,8 +1,6 @@
 //! Results of suites as SARIF 2.1.0: one rule per guard, one result per broken guard,
 //! at the line of the policy's file.
 
-use std::borrow::Cow;
-
 use super::SuiteCheck;
 use crate::made::VERSION;
 use crate::prelude::*;
@@ -59,8 +57,7 @@ pub fn check_ups_sarif(check_ups: &[SuiteCheck]) -> serde_json::Result<String> {
         group! { "id": id, "shortDescription": group! { "text": name.to_owned() } }
     });
     let driver = group! { "name": "ctxsim", "semanticVersion": VERSION, "rules": rules.listed() };
-    let made =
-        |it: &SuiteCheck| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.to_value()) };
+    let made = |it: &SuiteCheck| (it.suite.clone().into(), it.made.to_value());
     let made = Value::Fields(check_ups.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
     let schema = "https://json.schemastore.org/sarif-2.1.0.json";

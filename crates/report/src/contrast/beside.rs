@@ -3,6 +3,7 @@
 use super::words::describe_field_changes;
 use crate::SessionReport;
 use crate::chart::requests::RunRequests;
+use crate::explain::serialized_name;
 use crate::made::MadeWith;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::listed_code;
@@ -54,12 +55,7 @@ impl InputChange {
     /// Says what changed in it.
     fn describe(&self) -> String {
         let fields = describe_field_changes(&self.fields);
-        let how = match self.how {
-            InputFate::Added => "added".to_owned(),
-            InputFate::Removed => "removed".to_owned(),
-            InputFate::Changed if fields.is_empty() => "changed".to_owned(),
-            InputFate::Changed => fields.join(", "),
-        };
+        let how = if fields.is_empty() { serialized_name(self.how) } else { fields.join(", ") };
         format!("{}: {how}", self.kind_and_name())
     }
 }

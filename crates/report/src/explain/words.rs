@@ -9,7 +9,7 @@ use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
 /// Returns a value's name in input files.
-pub(super) fn serialized_name(value: impl Serialize) -> String {
+pub(crate) fn serialized_name(value: impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
 }
 

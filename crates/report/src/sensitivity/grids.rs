@@ -210,6 +210,7 @@ pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> V
 fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
     let grid = &answer.group.grid;
     let remembered = grid.rows.iter().flat_map(|it| &it.cells).find_map(|it| it.remembered.as_ref());
+    let kept = remembered.map_or("evidence kept", |it| it.heading);
     // The range of a number over all profiles; a single number if both ends look the same.
     let range = |policy: &usize, number: fn(&PriceCell) -> Option<f64>, written: fn(f64) -> String| {
         let numbers = || grid.rows.iter().filter_map(|row| number(row.cells.get(*policy)?));
@@ -223,9 +224,7 @@ fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
         ("policy", &|policy| answer.names[*policy].to_owned()),
         ("cheapest under", &|policy| format!("{} of {}", answer.n_won(*policy), answer.lists.len())),
         ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change_text(grid, *policy) }),
-        (remembered.map_or("evidence kept", |it| it.heading), &|policy| {
-            range(policy, PriceCell::kept, percent)
-        }),
+        (kept, &|policy| range(policy, PriceCell::kept, percent)),
         ("recovery tokens", &|policy| range(policy, |it| it.recovery_tokens, tokens)),
         ("results shown", &|policy| range(policy, |it| it.results_shown, percent)),
         ("of limit", &|policy| range(policy, |it| it.of_limit, percent)),
