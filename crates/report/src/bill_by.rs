@@ -70,9 +70,8 @@ impl SessionBill {
         if let Some(recorded) = &timeline.recorded {
             bill.project.clone_from(&recorded.project);
             user_of(&recorded.project).clone_into(&mut bill.user);
-            if !recorded.version.is_empty() {
-                bill.version = format!("{} {}", recorded.format, recorded.version);
-            }
+            let version = &recorded.version;
+            bill.version = text_if(!version.is_empty(), || format!("{} {version}", recorded.format));
         }
         for_each_logged_request(timeline, profile_of, |request| {
             let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
@@ -225,9 +224,7 @@ impl GroupedBill {
             has_unpriced.then_some(UNPRICED),
         ];
         wrap_all(notes.into_iter().flatten(), "", Some(width), &mut text);
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-        text
+        format!("{}\n", text.trim_end())
     }
 }
 

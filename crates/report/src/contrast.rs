@@ -7,7 +7,7 @@ mod words;
 
 use super::chart::requests::RunRequests;
 use super::firings::StageActivity;
-use super::metric::{self, Metric};
+use super::metric::{self, Metric, ShownMetric as _};
 use super::remembered::{self, RememberedPair};
 use super::trust::TableTrust;
 use super::{RunBrief, distinct};
@@ -15,7 +15,6 @@ use crate::decide::beside::{ComparedSession, judge_compared_sessions};
 use crate::decide::{SESSIONS_TOLD, SessionEffect};
 use crate::lever::{Lever, TurnsBreakEven, Word};
 use crate::made::VERSION;
-use crate::metric::ShownMetric as _;
 use crate::prelude::*;
 use crate::verdict::MIN_EVIDENCE;
 

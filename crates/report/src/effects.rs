@@ -51,11 +51,10 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
             }
         }
         let label = |policy: &str| source.names.label_of(policy).label;
-        let changes = changes.into_iter();
-        let changes = changes.map(|(name, changes)| PolicyChanges { policy: label(name), changes });
+        let lines = changes.into_iter().map(|(name, changes)| PolicyChanges { policy: label(name), changes });
         let base = source.names.label_of(&runs[0].policy).label;
         let title = format!("Change in cost by recorded session under {profile}, against {base}");
-        grids.extend(change_spread_grid(title, "sessions", changes.listed()));
+        grids.extend(change_spread_grid(title, "sessions", lines.listed()));
     }
     grids
 }

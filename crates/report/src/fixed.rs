@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, for_each_logged_request};
 use crate::bill_by::{NOT_TOLD, SessionBill};
 use crate::prelude::*;
+use crate::session::sum_if_any;
 use ctxsim_base::quantity::sums;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
@@ -95,9 +96,7 @@ impl SessionPartBills {
 
     /// Returns what the fixed part was billed.
     pub fn total_fixed_bill(&self) -> PartBill {
-        let mut all = PartBill::default();
-        self.parts.values().for_each(|it| all += *it);
-        all
+        sum_if_any(self.parts.values().copied()).unwrap_or_default()
     }
 }
 
@@ -301,9 +300,7 @@ impl<'f> FixedPartBySender<'f> {
              first request read nothing of it, nothing tells these apart.",
         ];
         wrap_all(notes.into_iter().chain(without.as_deref()), "", Some(width), &mut text);
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-        text
+        format!("{}\n", text.trim_end())
     }
 
     /// Lays sums out, each with its names before its numbers.

@@ -1,7 +1,6 @@
 //! What a fold keeps of runs: their sums, and of each run what intervals are made of. Its size hardly grows with the sessions.
 
-use super::lines::PolicySums;
-use super::lines::{RunBrief, RunFigures};
+use super::lines::{PolicySums, RunBrief, RunFigures};
 use super::sections::groups::{FEW_SCENARIOS, top_folder};
 use super::{ALL, FailedRun, GroupKey, SessionReport};
 use crate::prelude::*;
@@ -103,18 +102,13 @@ fn intern_name(names: &mut IndexSet<String>, name: &str) -> u32 {
 
 /// Returns the keys of all tables that the runs of a load may be in.
 fn table_keys_of_runs(runs: &[Run], session: Option<&SessionReport>) -> Vec<GroupKey> {
-    let name = &runs[0].scenario;
-    let mut keys = vec![GroupKey::All];
     let Some(session) = session else {
-        keys.push(GroupKey::Folder(top_folder(name).to_owned()));
-        return keys;
+        return vec![GroupKey::All, GroupKey::Folder(top_folder(&runs[0].scenario).to_owned())];
     };
     let is_under_several = runs.iter().any(|it| it.profile != runs[0].profile);
-    keys.push(GroupKey::Sessions { is_under_several });
-    keys.push(GroupKey::Format { is_under_several, format: session.format });
-    if !is_under_several {
-        keys.push(GroupKey::Lane { is_of_agent: session.parent.is_some() });
-    }
+    let format = GroupKey::Format { is_under_several, format: session.format };
+    let mut keys = vec![GroupKey::All, GroupKey::Sessions { is_under_several }, format];
+    keys.extend((!is_under_several).then(|| GroupKey::Lane { is_of_agent: session.parent.is_some() }));
     keys
 }
 

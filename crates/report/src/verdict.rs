@@ -336,9 +336,10 @@ impl Verdict {
         };
         let kept = format!("at least {} of the evidence", format_trimmed_percent(self.min_evidence));
         let (name, named) = (&best.shown, best.name_with_title());
-        let (doubts, sure) = (self.trust.doubts_clause(), self.interval_in_brackets(best));
+        let sure = or_nothing(self.interval_text(best), |it| format!(" ({it})"));
+        let doubts = self.trust.doubts_clause();
         let words = match best.change {
-            _ if !self.knows_evidence => self.cheapest_without_needs_sentence(best, &doubts),
+            _ if !self.knows_evidence => self.cheapest_without_needs_sentence(best, &sure, &doubts),
             None => format!("Nothing that keeps {kept} is cheaper than {named}: keep it{doubts}."),
             Some(change) => format!("Cheapest that keeps {kept}: {named}, {}{sure}{doubts}.", signed(change)),
         };
@@ -406,8 +407,8 @@ impl Verdict {
     }
 
     /// Says what costs least where nobody knows what it forgets.
-    fn cheapest_without_needs_sentence(&self, best: &PolicyChoice, doubts: &str) -> String {
-        let (named, sure) = (best.name_with_title(), self.interval_in_brackets(best));
+    fn cheapest_without_needs_sentence(&self, best: &PolicyChoice, sure: &str, doubts: &str) -> String {
+        let named = best.name_with_title();
         let least = match best.change {
             None => format!("nothing costs less than {named}"),
             Some(change) => format!("{named} costs least, {}{sure}", signed(change)),
@@ -415,11 +416,6 @@ impl Verdict {
         format!(
             "No recommendation: nothing says which results are needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."
         )
-    }
-
-    /// Says how far a change holds for other sessions, in brackets.
-    fn interval_in_brackets(&self, best: &PolicyChoice) -> String {
-        self.interval_text(best).map_or_else(String::new, |it| format!(" ({it})"))
     }
 
     /// Says how far a change holds for other sessions; nothing where nothing is known of it.

@@ -38,13 +38,12 @@ pub fn annotation_commands(check_ups: &[SuiteCheck]) -> String {
 
 /// Returns the commands that annotate broken guards.
 pub fn guard_annotation_commands(verdicts: &[GuardVerdict]) -> String {
-    let mut text = String::new();
-    for verdict in verdicts.iter().filter(|it| !it.holds) {
+    let command = |verdict: &GuardVerdict| {
         let (run, place) = (verdict.describe_run(), super::format_place(&verdict.place));
         let message = format!("{} ({run}); guard at {place}", verdict.finding());
-        text += &format!("{}\n", error_command(verdict.place_to_annotate(), &verdict.guard, &message));
-    }
-    text
+        error_command(verdict.place_to_annotate(), &verdict.guard, &message) + "\n"
+    };
+    verdicts.iter().filter(|it| !it.holds).map(command).collect()
 }
 
 /// Returns the command that marks an error.

@@ -1,8 +1,7 @@
 //! The columns of a report's tables: those shown by default, and those that can be asked for.
 
 use super::{Section, TableLine};
-use crate::metric::ShownMetric as _;
-use crate::metric::{self, Metric, TokenFormat, WAITING};
+use crate::metric::{self, Metric, ShownMetric as _, TokenFormat, WAITING};
 use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::grid;

@@ -193,7 +193,7 @@ impl Report {
             _ => "session".to_owned(),
         };
         let formats = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
-        let mixed = if counts.len() > 1 { format!("; {}", formats.join(", ")) } else { String::new() };
+        let mixed = text_if(counts.len() > 1, || format!("; {}", formats.join(", ")));
         let title = format!("{} ({turns}{mixed})", counted(sessions.len(), &one));
         ScenarioGroup { key, title, scenarios: sessions, under: GroupProfiles::Each, is_part: false }
     }
