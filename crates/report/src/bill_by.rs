@@ -240,9 +240,8 @@ pub fn describe_export_difference<'b>(
     let (first, last) = (date(export.days.keys().next()), date(export.days.keys().next_back()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
     let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);
-    let unpriced = text_if_any(logged.n_requests_without_price(), |n| {
-        format!("; {} of their requests have no price", thousands(n))
-    });
+    let n_unpriced = logged.n_requests_without_price();
+    let unpriced = text_if_any(n_unpriced, |n| format!("; {} of their requests have no price", thousands(n)));
     let left_out = text_if_any(export.n_left_out, |n| {
         format!(" Rows of the export without a day or an amount: {}.", thousands(n as u64))
     });

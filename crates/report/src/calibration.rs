@@ -370,9 +370,8 @@ fn draw_misprediction_reasons(pooled: &Calibration, n_shown: usize) -> String {
         .take(n_shown)
         .map(|(class, reason, n)| [thousands(*n as u64), serialized_name(*class), (*reason).to_owned()]);
     let grid = Grid::new("", 0, &["requests", "class", "why"], rows).with(CellKind::Text, &[1, 2]);
-    let more = text_if_any(frequent_reasons.len().saturating_sub(n_shown), |n| {
-        format!("… and {}\n", counted(n, "other reason"))
-    });
+    let n_more = frequent_reasons.len().saturating_sub(n_shown);
+    let more = text_if_any(n_more, |n| format!("… and {}\n", counted(n, "other reason")));
     format!("\n{}{more}", draw_whole(&grid))
 }
 
@@ -392,8 +391,7 @@ fn draw_most_mispredicted(sessions: &[Calibration]) -> String {
         ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
         ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
     ];
-    let more = text_if_any(sessions.len() - rows.len(), |n| {
-        format!("… and {}, which are nearer\n", counted(n, "other session"))
-    });
+    let n_more = sessions.len() - rows.len();
+    let more = text_if_any(n_more, |n| format!("… and {}, which are nearer\n", counted(n, "other session")));
     format!("\n{}{more}", draw_whole(&Grid::from_columns("", 1, &rows, &columns)))
 }

@@ -143,9 +143,8 @@ impl BilledSessions<'_> {
         let total: f64 = all.iter().map(CarriedTotals::total_usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
         let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.total_usd())).listed();
-        if !rest.is_empty() {
-            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedTotals::total_usd).sum()));
-        }
+        let others = rest.iter().map(CarriedTotals::total_usd).sum();
+        rows.extend((!rest.is_empty()).then(|| (format!("{} others", rest.len()), others)));
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
         let decimals = usd_decimals_up_to(total);
         let usd = if self.calendar.is_month() { "USD a month" } else { "USD" };

@@ -288,9 +288,9 @@ impl<'f> FixedPartBySender<'f> {
         let parts = self.parts.iter().map(|(part, sum)| (vec![part.name().to_owned()], sum.clone()));
         let all = parts.chain([(vec!["total".to_owned()], self.total.clone())]).listed();
         text += &format!("{}\n\n", draw_with_note(&self.part_sums_grid(&["part"], &all), Some(width)));
-        let n_without = counted(self.n_without, "session");
-        let without = (self.n_without > 0)
-            .then(|| format!("Left out, because their requests have no bills of their own: {n_without}."));
+        let without = "Left out, because their requests have no bills of their own";
+        let without = format!("{without}: {}.", counted(self.n_without, "session"));
+        let without = (self.n_without > 0).then_some(without.as_str());
         let notes = [
             "The fixed part is what stands before the first message: the first billed prompt less the messages in it, whose sizes are estimated \
              from their text. Each request pays for it what its bill says of its place: a prompt is first what was read, then what was \
@@ -299,7 +299,7 @@ impl<'f> FixedPartBySender<'f> {
              request read, because other sessions had sent it, too: tools and system prompt. Own: what is behind that. Unsplit: where the \
              first request read nothing of it, nothing tells these apart.",
         ];
-        wrap_all(notes.into_iter().chain(without.as_deref()), "", Some(width), &mut text);
+        wrap_all(notes.into_iter().chain(without), "", Some(width), &mut text);
         format!("{}\n", text.trim_end())
     }
 

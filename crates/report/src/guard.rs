@@ -227,15 +227,13 @@ impl GuardContext<'_> {
 
     /// Returns what a verdict says beside its bound, and whether that holds.
     fn draft_verdict(&self, own: &RunNumbers<'_>, number: Result<GuardedNumber, String>) -> GuardVerdict {
-        let Run { policy, scenario, profile, .. } = own.run;
-        let surely = self.guard.guard.surely;
         GuardVerdict {
             guard: self.guard.guard.name.clone(),
-            run: [policy, scenario, profile].map(String::clone),
+            run: [&own.run.policy, &own.run.scenario, &own.run.profile].map(String::clone),
             metric: self.guard.guard.metric.clone().unwrap_or_default(),
             over: self.guard.over.clone(),
             value: number.as_ref().ok().map(|it| it.value),
-            interval: number.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
+            interval: number.as_ref().ok().and_then(|it| it.interval).filter(|_| self.guard.guard.surely),
             reason: number.err(),
             place: self.guard.place.clone(),
             policy_place: self.guard.policy_place.clone(),

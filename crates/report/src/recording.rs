@@ -210,9 +210,8 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
                 own.fold(0, u64::saturating_add)
             });
             let billed = format!("({} tokens in, {} out)", thousands(input), thousands(output));
-            text += &text_if_any(n, |n| {
-                format!("\nrequests that {what}, which no number above includes: {n} {billed}\n")
-            });
+            let beside = format!("\nrequests that {what}, which no number above includes: {n} {billed}\n");
+            text += &text_if(n > 0, || beside);
         }
         text += &unbilled_summaries_text(&file.sessions);
         text += &sub_agent_and_sharing_text(&file.sessions);
@@ -242,10 +241,8 @@ fn unbilled_summaries_text(sessions: &[SessionContents]) -> String {
         format!("{} → {} tokens{estimated}", thousands(it.prompt), thousands(it.output))
     };
     let sizes = sessions.iter().flat_map(|it| &it.unbilled_summaries).map(size).listed();
-    text_if_any(sizes.len(), |n| {
-        let shown = first_few(sizes.into_iter(), LINES_SHOWN);
-        format!("\ncompactions whose request no usage shows: {n} ({shown})\n")
-    })
+    let (n, shown) = (sizes.len(), first_few(sizes.into_iter(), LINES_SHOWN));
+    text_if_any(n, |n| format!("\ncompactions whose request no usage shows: {n} ({shown})\n"))
 }
 
 /// Lists what is left out: how often, and what.

@@ -78,8 +78,7 @@ fn best_change_sentence(group: &[(&Run, &StageRepair)]) -> String {
         }
         (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
         (None, n) => {
-            let tried = counted(n, "change");
-            format!("Nothing that was tried ({tried}) raises the {what} of {scores}.")
+            format!("Nothing that was tried ({}) raises the {what} of {scores}.", counted(n, "change"))
         }
     }
 }

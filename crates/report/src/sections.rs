@@ -138,9 +138,8 @@ impl Section {
     pub fn shortened_ranking_and_note(&self) -> Option<(Self, String)> {
         let n_others = self.lines.len().saturating_sub(1);
         if !self.is_ranked || n_others <= SHOWN {
-            let idle = self.without_effect.join(", ");
-            return (!idle.is_empty())
-                .then(|| (self.clone(), format!("No effect in these sessions: {idle}.")));
+            let note = format!("No effect in these sessions: {}.", self.without_effect.join(", "));
+            return (!self.without_effect.is_empty()).then(|| (self.clone(), note));
         }
         let (idle, acting): (Vec<_>, Vec<_>) = self.lines.iter().skip(1).partition(|it| it.is_idle);
         let n_dearer = acting.len().saturating_sub(SHOWN);

@@ -133,9 +133,8 @@ fn cache_lines(explanation: &Explanation, context: RowContext<'_>) -> Vec<String
     let shown = told.iter().take(ENTRIES_MAX);
     lines.extend(shown.map(|entry| format!("entry of {}", words::describe_cache_entry(entry, rules))));
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
-    if n_shorter > 0 {
-        lines.push(format!("{}: --format json lists all", counted(n_shorter, "shorter entry")));
-    }
+    let shorter = (n_shorter > 0).then(|| counted(n_shorter, "shorter entry"));
+    lines.extend(shorter.map(|it| format!("{it}: --format json lists all")));
     lines
 }
 

@@ -155,10 +155,8 @@ pub(super) fn prefix_comparison(explanation: &Explanation, policy: &Policy) -> S
         return if is_main { "This is the agent's first request." } else { other }.to_owned();
     };
     let new = explanation.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
-    let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
-    let new = text_if_any(new.len(), |n| {
-        format!(" New since: {}, {}.", counted(n, "item"), format_token_count(n_new))
-    });
+    let tokens = format_token_count(new.iter().map(|it| u64::from(it.now.tokens)).sum());
+    let new = text_if_any(new.len(), |n| format!(" New since: {}, {tokens}.", counted(n, "item")));
     let settings: String =
         prefix.settings.iter().map(|it| format!(" {}", describe_setting_change(*it))).collect();
     match &prefix.same {

@@ -93,9 +93,7 @@ impl Report {
             folders.entry(key).or_default().push(name);
         }
         for (key, members) in folders {
-            if is_whole && members.len() > 1 {
-                singles.extend(&members);
-            }
+            singles.extend(members.iter().filter(|_| is_whole && members.len() > 1));
             groups.push(self.scenario_group(key, top_folder(members[0]), members));
         }
         for name in singles {

@@ -171,9 +171,8 @@ impl<'s> PriceAnswer<'s> {
         let below = self.names.iter().enumerate().skip(1);
         let below = below.filter(|(nth, _)| self.charging_rows().any(|row| is_below(*nth, row)));
         let listed = below.map(|it| *it.1).listed().join(", ");
-        let floor = self.below_floor();
-        (!listed.is_empty())
-            .then(|| format!("Cheaper under some lists, but {floor} of the evidence: {listed}."))
+        let told = format!("Cheaper under some lists, but {} of the evidence: {listed}.", self.below_floor());
+        (!listed.is_empty()).then_some(told)
     }
 
     /// Says of the best where it keeps too little.

@@ -174,10 +174,8 @@ pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> V
     let is_unknown = |cell: &PriceCell| cell.recovery_tokens.is_none() && cell.remembered.is_none();
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
     let silent = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed().join(", ");
-    if !silent.is_empty() {
-        let none = "declares no evidence needs: do not judge it by cost alone";
-        notes.push(format!("{silent}: this scenario {none}."));
-    }
+    let none = "declares no evidence needs: do not judge it by cost alone";
+    notes.extend((!silent.is_empty()).then(|| format!("{silent}: this scenario {none}.")));
     let counting = || comparison.profiles.iter().flat_map(|it| &it.counting);
     if counting().any(|it| *it != Counting::AsRecorded) {
         let unknown = text_if_any(counting().filter(|it| **it == Counting::Unknown).count(), |n| {
