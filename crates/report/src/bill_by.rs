@@ -248,9 +248,8 @@ pub fn describe_export_difference<'b>(
     if let Some(charged) = charged {
         let (theirs, ours) = (Cost(charged).usd(), logged.total().usd());
         let percents = (ours / theirs - 1.0) * 100.0;
-        let change = text_if(theirs > 0.0, || {
-            format!(" ({}{}%)", if percents < 0.0 { "−" } else { "+" }, fixed(percents.abs(), 1))
-        });
+        let sign = if percents < 0.0 { "−" } else { "+" };
+        let change = text_if(theirs > 0.0, || format!(" ({sign}{}%)", fixed(percents.abs(), 1)));
         let [theirs, ours] = [theirs, ours].map(|usd| fixed(usd, 2));
         return format!(
             "The provider's export says ${theirs} for these days ({of_days}), the logs ${ours} at list prices{change}{unpriced}.{left_out}\n"

@@ -168,12 +168,10 @@ impl Contrast {
         let counted = parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).listed();
         let mut with_rows = counted.clone();
         with_rows.retain(|it| it.pairs.first().is_some_and(is_same_work));
-        let breaks = sum_broken_prefixes(&with_rows);
         let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();
         // By how much it is met more, by its weight.
         let weighted = |it: &NeedChange| it.weight * (it.met[1] - it.met[0]);
         let n_less = needs.iter().filter(|it| weighted(it) < 0.0).count();
-        let needs_changed = [n_less, needs.len() - n_less];
         needs.order_by(|a, b| weighted(b).abs().total_cmp(&weighted(a).abs()));
         needs.truncate(SHOWN);
         let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
@@ -183,11 +181,10 @@ impl Contrast {
         let bases = || parts.iter().map(|part| &part.runs[0]);
         let traces = parts.iter().map(|it| it.traces.as_slice());
         let sessions = parts.iter().filter_map(|part| part.session.as_ref()).listed();
-        let scenarios = distinct(bases().map(|base| base.scenario.as_str()));
         Some(Self {
             base,
             candidate,
-            load: match scenarios.as_slice() {
+            load: match distinct(bases().map(|base| base.scenario.as_str())).as_slice() {
                 [only] => (*only).to_owned(),
                 all => numbers::counted(all.len(), "scenario"),
             },
@@ -203,9 +200,9 @@ impl Contrast {
             why: judged.filter(|it| it.word.is_some()).map(|it| it.why),
             gone_at_extra_turns: break_even_turns(&kept, cost_interval),
             split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
-            breaks,
+            breaks: sum_broken_prefixes(&with_rows),
             requests,
-            needs_changed,
+            needs_changed: [n_less, needs.len() - n_less],
             needs,
             facts: sum_changed_facts(&with_rows),
             stages: first.stages.iter().map(|it| sum_stage_change(it, &counted)).listed(),
@@ -254,9 +251,8 @@ impl ContrastNumber {
         let is_whole = n_base >= n_all && n >= n_all;
         let better = if is_whole { better } else { Better::Neither };
         let few = text_if(!is_whole, || format!(" ({n_base} and {n} of {n_all} trials have one)"));
-        let heading = heading.to_owned() + &few;
         let delta = Delta::new([base.number.mean, number.mean], interval, better);
-        Self { place, heading, better, delta, metric: None, is_share }
+        Self { place, heading: heading.to_owned() + &few, better, delta, metric: None, is_share }
     }
 
     /// Returns a number of it as people read it.

@@ -24,11 +24,10 @@ impl ExplainCommands {
         let change = |run: &&Run| {
             first.iter().find(|it| it.is_beside(run)).map_or(0.0, |base| (usd(run) - usd(base)).abs())
         };
-        let runs = runs_of(policy);
         // The first policy changes nothing, so that its dearest run is the one to look at.
         let is_first = section.lines.first().is_some_and(|it| it.policy == policy);
         let weight = |it: &&Run| if is_first { usd(it) } else { change(it) };
-        let run = runs.into_iter().max_by(|one, other| weight(one).total_cmp(&weight(other)))?;
+        let run = runs_of(policy).into_iter().max_by(|one, other| weight(one).total_cmp(&weight(other)))?;
         let own = self.policies.get(policy)?;
         let load = self.loads.get(&[run.scenario.clone(), run.profile.clone()])?;
         let n = run.tally.sums.main.n;

@@ -49,7 +49,6 @@ impl PromptContents {
     pub fn from_timeline(timeline: &Timeline, profile: &Profile) -> Option<Self> {
         timeline.recorded.as_ref().filter(|it| !it.is_spread && it.usage.iter().any(Option::is_some))?;
         let prices = &profile.prices;
-        let missed = all_misses(timeline, profile).into_iter();
         let compactions = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Compaction(_)));
         let compactions: Vec<StepIx> = compactions.map(|it| timeline.spine.step_at(it.at)).listed();
         // Summaries are requests, too, so that a request has another number than its step.
@@ -64,7 +63,7 @@ impl PromptContents {
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
             by_tool: CarriedTotals::sum_by_tool(timeline, &carried_items(timeline, prices)),
-            missed: missed.map(missed_by_number).listed(),
+            missed: all_misses(timeline, profile).into_iter().map(missed_by_number).listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
     }

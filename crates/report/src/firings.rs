@@ -138,10 +138,9 @@ impl Report {
             let told = grouped(idle.map(|(stage, why)| (why, format!("`{stage}`"))));
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentence = |(why, stages): (String, Vec<String>)| format!("{} {why}", listed(&stages));
-            let sentences = told.into_iter().map(sentence).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
-            (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))
+            (n_told > 0).then(|| format!("{lead}: {}.", told.into_iter().map(sentence).listed().join(". ")))
         });
         notes.listed()
     }
@@ -171,11 +170,10 @@ pub(super) fn explain_change(line: &TableLine, first: &TableLine, stages: &Stage
         let why = idle.listed().join("; ");
         return (!why.is_empty()).then_some(why);
     }
-    let parts = parts?;
     // What moved then is due to its layout or its memory.
     let lead =
         if acted == 0 { "no stage acted".to_owned() } else { format!("acted {}", times_in_words(acted)) };
-    let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
+    let shown = parts?.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
     let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };
     Some(format!("{lead}: {said}"))
 }

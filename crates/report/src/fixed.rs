@@ -232,11 +232,10 @@ impl<'f> FixedPartBySender<'f> {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let basis = Value::serialised(&self.calendar.basis);
         let usd = |it: Cost| Value::serialised(&it.usd());
         json_text(&group! {
             "schema": "ctxsim.fixed/1",
-            "month": basis,
+            "month": Value::serialised(&self.calendar.basis),
             "rows": self.row_values(),
             "fixed_usd": usd(self.total.bill.total()),
             "fixed_usd_a_month": Value::serialised(&self.calendar.is_month().then_some(self.total.month_usd)),

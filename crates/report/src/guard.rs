@@ -172,10 +172,8 @@ impl GuardContext<'_> {
                 GuardRule::Bound(word, bound, compare, is_lower) => {
                     let limit = bound_as_number(bound, run.run);
                     let found = self.guarded_number(run, metric).and_then(|number| Ok((number, limit?)));
-                    let holds = |(number, limit): &(GuardedNumber, f64)| {
-                        compare(&self.least_favourable_value(number, is_lower), limit)
-                    };
-                    let holds = found.as_ref().is_ok_and(holds);
+                    let value = |it: &GuardedNumber| self.least_favourable_value(it, is_lower);
+                    let holds = found.as_ref().is_ok_and(|(number, limit)| compare(&value(number), limit));
                     let bound = format!("{word} {}", bound_in_words(bound));
                     let open = self.draft_verdict(run, found.map(|it| it.0));
                     verdicts.push(GuardVerdict { bound, holds, is_better_higher: Some(is_lower), ..open });
@@ -390,14 +388,13 @@ impl Report {
     /// Returns the verdicts in words, those that fail first.
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
         let (held, failed): (Vec<_>, Vec<_>) = self.guard_verdicts.iter().partition(|it| it.holds);
-        let failed = failed.into_iter().map(|verdict| format!("fails: {verdict}"));
         let held = grouped(held.into_iter().map(|it| (&it.guard, it))).into_values().flat_map(|verdicts| {
             if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
                 return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
             }
             verdicts.into_iter().map(|it| format!("holds: {it}")).listed()
         });
-        failed.chain(held).listed()
+        failed.into_iter().map(|verdict| format!("fails: {verdict}")).chain(held).listed()
     }
 }
 

@@ -318,8 +318,7 @@ impl PartSet {
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
             return Err(part_problem(Code("part-job"), "job", message, help));
         }
-        let head = serde_json::to_string(&part.head);
-        let head = head.map_err(|error| foreign_part_problem(&error.to_string()))?;
+        let head = serde_json::to_string(&part.head).map_err(|it| foreign_part_problem(&it.to_string()))?;
         // A fold takes the first, and each part was read by its own.
         if *self.head.get_or_insert_with(|| head.clone()) != head {
             return Err(foreign_part_problem("its `head` differs from that of other parts of its job"));

@@ -71,15 +71,14 @@ fn best_change_sentence(group: &[(&Run, &StageRepair)]) -> String {
     let (run, repair) = group[0];
     let what = run.remembered().next().map_or("score", |it| it.heading);
     let scores = lowest_and_highest_percent(group.iter().map(|it| it.1.score)).join(" to ");
+    let changes = counted(repair.tried, "change");
     match (&repair.change, repair.tried) {
         (Some(change), _) => {
             let brings = lowest_and_highest_percent(group.iter().filter_map(|it| it.1.brings)).join(" to ");
             format!("With `--set '{change}'`: {what} {brings}, without it {scores}.")
         }
         (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
-        (None, n) => {
-            format!("Nothing that was tried ({}) raises the {what} of {scores}.", counted(n, "change"))
-        }
+        (None, _) => format!("Nothing that was tried ({changes}) raises the {what} of {scores}."),
     }
 }
 

@@ -40,12 +40,11 @@ pub fn report_text(report: &Report, layout: RunLayout<'_>) -> String {
 /// Returns the run as Markdown.
 pub fn report_markdown(report: &Report, detail: Detail) -> Markdown {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes = report.all_notes().into_iter().chain(references).listed();
     let mut blocks = answer_blocks(report, false);
     blocks.extend(table_blocks(report, &report.sections(detail), detail));
     blocks.push(Block::Facts(report.memory_and_miss_lines()));
     blocks.extend(guards_block(report, detail).map(Block::Guards));
-    blocks.extend(Block::list_if_any("Notes", notes));
+    blocks.extend(Block::list_if_any("Notes", report.all_notes().into_iter().chain(references).listed()));
     blocks.extend(Block::list_if_any("Assumptions", report.assumption_sentences()));
     blocks.extend(Block::list_if_any("Next", report.next_command_lines(true)));
     blocks_to_markdown(&blocks)
@@ -123,10 +122,9 @@ fn answer_blocks(report: &Report, is_brief: bool) -> Vec<Block> {
         name.into_iter().chain(recommendation_blocks(advice).into_iter().take(SAID))
     };
     let verdicts = report.verdict_answers_and_details().into_iter().map(Block::Verdict);
-    let verdicts = report.advised.iter().flat_map(agent).chain(verdicts);
     let repair = Block::Marked("Repair: ", Tint::Plain, report.memory_repair_lines());
     let sessions = if is_brief { report.sessions_summary() } else { report.sessions_description() };
-    verdicts.chain([repair, Block::Facts(sessions)]).listed()
+    report.advised.iter().flat_map(agent).chain(verdicts).chain([repair, Block::Facts(sessions)]).listed()
 }
 
 /// Returns all tables: published figures, the tables of bills, and what worlds found. Those of groups leave out the policies of a long ranking
@@ -159,10 +157,9 @@ fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Bl
 
 /// Returns the guards, those that failed apart.
 fn guards_block(report: &Report, detail: Detail) -> Option<GuardsBlock> {
-    let heading = report.guards_heading()?;
     let mut failed = report.guard_lines(detail);
     let held = failed.split_off(report.guard_verdicts.iter().filter(|verdict| !verdict.holds).count());
-    Some(GuardsBlock { heading, failed, held })
+    Some(GuardsBlock { heading: report.guards_heading()?, failed, held })
 }
 
 /// Says what a simulation is not, and how recovery was counted.

@@ -189,7 +189,6 @@ impl Report {
     /// Says which logs are of versions of their harness that are not described yet, harness by harness.
     pub fn notes_on_newer_versions(&self) -> Vec<String> {
         let newer = self.sessions.iter().filter_map(|it| it.newer.as_ref());
-        let by_harness = grouped(newer.map(|it| (it.harness.as_str(), it)));
         let note = |(harness, newer): (&str, Vec<&NewerVersion>)| {
             let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).listed();
             versions.order_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).listed());
@@ -209,7 +208,7 @@ impl Report {
                  when it compacts, and what it does to the cache, may have changed."
             )
         };
-        by_harness.into_iter().map(note).listed()
+        grouped(newer.map(|it| (it.harness.as_str(), it))).into_iter().map(note).listed()
     }
 
     /// Returns whether it contains several sessions that each run under their own model's profile, so that

@@ -197,10 +197,9 @@ impl Report {
 
     /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
     pub fn note_on_user_messages(&self) -> Option<String> {
-        let floor = Floor(self.min_evidence);
         let open_of = |line: &TableLine| {
             let ends = line.tally.evidence_ends().filter(|_| line.tally.knows_needs())?;
-            let [low, high] = ends.map(|it| floor.passes(Some(it)));
+            let [low, high] = ends.map(|it| Floor(self.min_evidence).passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
         let (least, all) = (format_trimmed_percent(self.min_evidence), self.join_line_texts(open_of)?);
@@ -251,9 +250,8 @@ impl Verdict {
         let min_evidence = report.min_evidence;
         let baseline = section.lines.first();
         let knows_evidence = section.lines.iter().any(|it| it.tally.knows_needs());
-        let floor = Floor(min_evidence);
         let kept = |it: &TableLine| it.tally.evidence_kept();
-        let keeps = |it: &&TableLine| floor.keeps(kept(it), it.tally.task_kept());
+        let keeps = |it: &&TableLine| Floor(min_evidence).keeps(kept(it), it.tally.task_kept());
         let of_baseline = baseline.and_then(kept);
         let task = baseline.and_then(|it| it.tally.task_kept()).unwrap_or(1.0);
         let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));

@@ -68,9 +68,8 @@ impl SuiteCheck {
             }
         }
         for OldInputRun { input, numbers } in &runs.alone {
-            let failed = numbers.as_ref().err();
             let note = |why| format!("{} could not be simulated as it was: {why}", input.describe());
-            self.notes.extend(failed.map(note));
+            self.notes.extend(numbers.as_ref().err().map(note));
         }
         self.notes.extend(runs.unplayed.iter().cloned());
     }
@@ -82,9 +81,8 @@ impl OldInputRuns {
         // What a simulation does not list came to what the snapshot says.
         let value = |numbers: &MovedNumbers| numbers.get(key).cloned().unwrap_or_else(|| old.clone());
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
-        let moving = alone.filter(|(_, with_old)| with_old != new);
         let cause = |(input, with_old): (&OldInput, _)| MovedCause { cause: input.describe(), with_old };
-        let mut causes = moving.map(cause).listed();
+        let mut causes = alone.filter(|(_, with_old)| with_old != new).map(cause).listed();
         let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {

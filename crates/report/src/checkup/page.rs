@@ -43,7 +43,6 @@ fn suite_result_card(suite: &SuiteCheck) -> Card {
     let (n_held, n_all) = (suite.verdicts.iter().filter(|it| it.holds).count(), suite.verdicts.len());
     let n_moved: usize = suite.snapshots.iter().map(|it| it.moved.len()).sum();
     let (checks, numbers) = (counted(n_all, "guard check"), counted(n_moved, "number"));
-    let failed = suite.verdicts.iter().filter(|it| !it.holds);
     Card {
         number: if suite.is_passing() { "Passed" } else { "Failed" }.to_owned(),
         what: if suite.errors.is_empty() {
@@ -51,7 +50,7 @@ fn suite_result_card(suite: &SuiteCheck) -> Card {
         } else {
             format!("It could not be checked: {}.", counted(suite.errors.len(), "problem"))
         },
-        words: failed.map(|it| format!("{it}.")).listed(),
+        words: suite.verdicts.iter().filter(|it| !it.holds).map(|it| format!("{it}.")).listed(),
         tone: if suite.is_passing() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }

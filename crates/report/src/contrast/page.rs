@@ -79,15 +79,12 @@ fn contrast_card(contrast: &Contrast) -> Card {
     let what = or_nothing(cost.filter(|_| change.is_some()), |cost| {
         own_cost_instead_of_other([cost.delta.candidate, cost.delta.base]) + ", "
     });
-    let what = format!("{what}with {} instead of {}", contrast.candidate, contrast.base);
-    let sure = cost.and_then(relative_interval).map(|ends| format!("95% interval {}%", interval(ends)));
-    let tone = cost.map_or(Tone::Plain, |it| tone_of_standing(it.delta.standing));
     Card {
         number,
-        what,
-        sure,
+        what: format!("{what}with {} instead of {}", contrast.candidate, contrast.base),
+        sure: cost.and_then(relative_interval).map(|ends| format!("95% interval {}%", interval(ends))),
         words: std::iter::once(contrast.verdict_sentence()).chain(contrast.main_causes()).listed(),
-        tone,
+        tone: cost.map_or(Tone::Plain, |it| tone_of_standing(it.delta.standing)),
         ..Card::default()
     }
 }

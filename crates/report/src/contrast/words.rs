@@ -231,13 +231,12 @@ impl Contrast {
             (NEEDS, self.need_change_lines()),
             ("Facts in a different state", self.facts.iter().map(facts).listed()),
         ];
-        let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
         let cause = |(heading, lines): (&str, _)| {
             // What each request and need is takes several lines.
             let most = Some(if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 });
             ListBlock { heading: heading.to_owned(), lines, most }
         };
-        all.map(cause).listed()
+        all.into_iter().filter(|(_, lines)| !lines.is_empty()).map(cause).listed()
     }
 
     fn need_change_lines(&self) -> Vec<String> {

@@ -33,9 +33,8 @@ pub fn draw_explanation(explanation: &Explanation, context: RowContext<'_>, styl
     blocks.extend(Block::list_if_any("Prefix", vec![words::prefix_comparison(explanation, context.policy)]));
     blocks.extend(Block::list_if_any("Stages", stage_lines(explanation, context.policy)));
     blocks.extend(Block::list_if_any("Recovery before this request", recovery_lines(explanation)));
-    let front = draw_blocks(&blocks, "", style.on);
     let items = item_blocks(explanation, context.policy, style.lists_all);
-    format!("{}\n{}", front.trim_end(), draw_blocks(&items, "", style.on))
+    format!("{}\n{}", draw_blocks(&blocks, "", style.on).trim_end(), draw_blocks(&items, "", style.on))
 }
 
 /// Says which request it is, and where it stands.
@@ -50,7 +49,6 @@ fn title_and_place(explanation: &Explanation, context: RowContext<'_>) -> [Strin
         (Role::Summariser, None) => "of a summariser".to_owned(),
         (Role::Summariser, Some(by)) => "of a summariser for ".to_owned() + &describe_editor(by, policy),
     };
-    let n_visible = explanation.items.iter().filter(|it| it.now.tokens > 0).count();
     let beside = match (explanation.beside, explanation.unread) {
         (0, 0) => String::new(),
         (0, n) => format!(", {} of which it does not read", format_token_count(n)),
@@ -59,7 +57,7 @@ fn title_and_place(explanation: &Explanation, context: RowContext<'_>) -> [Strin
     let (turn, step) = (explanation.row.turn_ix.saturating_add(1), explanation.row.step.saturating_add(1));
     let at = format_seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
     let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(format_token_count);
-    let items = counted(n_visible, "item");
+    let items = counted(explanation.items.iter().filter(|it| it.now.tokens > 0).count(), "item");
     let when = format!("turn {turn}, step {step}, at {at}");
     [title, format!("{who}, {when}: {prompt} in {items}{beside}; answered with {output}")]
 }

@@ -94,10 +94,8 @@ pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> St
 
 /// Returns how the cache rules cut prefixes to whole steps.
 fn describe_prefix_steps(rules: &CacheRules) -> String {
-    let steps = rules.steps().filter(|it| it.step > 1);
-    or_nothing(steps, |steps| {
-        format!(", prefixes end in steps of {} from {} on", thousands(steps.step), thousands(steps.min))
-    })
+    let steps = rules.steps().filter(|it| it.step > 1).map(|it| [it.step, it.min].map(thousands));
+    or_nothing(steps, |[step, min]| format!(", prefixes end in steps of {step} from {min} on"))
 }
 
 /// Returns what the cache did, in one sentence.
@@ -209,17 +207,17 @@ pub fn render_prompt_text(explanation: &Explanation) -> String {
         let (tokens, own) = (format_token_count(item.now.tokens.into()), item_text(item));
         text += &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", own.trim_end_matches('\n'));
     }
-    text + &text_if_any(explanation.beside, |n| {
-        format!("──── {} beside the items, without known text\n", format_token_count(n))
+    let beside = format_token_count(explanation.beside);
+    text + &text_if(explanation.beside > 0, || {
+        format!("──── {beside} beside the items, without known text\n")
     })
 }
 
 /// Returns an item's text in the prompt, or what is known of it.
 pub(super) fn item_text(item: &StandingItem) -> String {
-    let is_raw = item.now.state == State::Shown && item.now.shown == ShownAs::Raw;
     match &item.text {
         Some(text) => text.clone(),
-        None if is_raw => "[no text]".to_owned(),
+        None if item.now.state == State::Shown && item.now.shown == ShownAs::Raw => "[no text]".to_owned(),
         None => format!("[{}: {}]", format_token_count(item.now.tokens.into()), describe_state(&item.now)),
     }
 }

@@ -118,8 +118,8 @@ fn unknown_column_problem(word: &str) -> Diagnostic {
     let near = near.or_else(|| TableColumn::all_names().find(|it| !word.is_empty() && it.contains(word)));
     let help = near.map(|it| format!("did you mean `{it}`?"));
     let help = help.unwrap_or_else(|| "run `ctxsim run --help` to see all columns".to_owned());
-    let problem = Diagnostic::at(Code("column-unknown"), word, format!("unknown column `{word}`"));
-    let mut problem = problem.help(help);
+    let mut problem =
+        Diagnostic::at(Code("column-unknown"), word, format!("unknown column `{word}`")).help(help);
     "--columns".clone_into(&mut problem.place.file);
     problem
 }

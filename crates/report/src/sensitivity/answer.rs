@@ -139,7 +139,6 @@ impl<'s> PriceAnswer<'s> {
             return None;
         }
         let near = [below, above].into_iter().flatten();
-        let near = near.map(|(ratio, name)| format!("{name} at {}", format_three_digits(ratio))).listed();
         let lists = if beyond.is_some() { "nearest lists" } else { "no list goes so far, the nearest" };
         let own = self.group.grid.rows[self.reference].cheapest_keeping(FLOOR)?;
         let own = text_if(own != self.best, || format!("{} is, and ", self.names[own]));
@@ -151,7 +150,7 @@ impl<'s> PriceAnswer<'s> {
             if turn.factor > 1.0 { "more" } else { "less" },
             format_three_digits(ratio),
             format_three_digits(now),
-            near.join(", ")
+            near.map(|(ratio, name)| format!("{name} at {}", format_three_digits(ratio))).listed().join(", ")
         ))
     }
 

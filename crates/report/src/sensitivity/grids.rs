@@ -23,11 +23,10 @@ const LEAVING: [&str; 7] = [
 ];
 
 pub(super) fn counts_heading(comparison: &Sensitivity) -> String {
-    let n_loads = comparison.grids.iter().filter(|it| it.load != ALL).count();
     format!(
         "{} on {} under {}, {} of cache rules and limits: {}",
         format_count(comparison.policies.len(), "policy", "policies"),
-        format_count(n_loads, "scenario", "scenarios"),
+        format_count(comparison.grids.iter().filter(|it| it.load != ALL).count(), "scenario", "scenarios"),
         format_count(comparison.profiles.len(), "profile", "profiles"),
         format_count(comparison.n_distinct, "distinct pair", "distinct pairs"),
         format_count(comparison.n_simulations, "simulation", "simulations"),
@@ -98,9 +97,8 @@ fn costs_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
     let columns = heads.map(str::to_owned).chain(policy_letters(sensitivity)).listed();
     // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
     let largest = |row: &PriceRow| row.cells.iter().filter_map(PriceCell::cost).fold(0.0, f64::max);
-    let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
     let decimals = grid.rows.iter().map(|it| numbers::decimals(largest(it))).max().unwrap_or(4);
-    let decimals = if is_dear { decimals.min(4) } else { decimals };
+    let decimals = if grid.rows.iter().any(|it| largest(it) >= 1.0) { decimals.min(4) } else { decimals };
     let rows = sensitivity.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
         line.extend(is_counted.then(|| profile.counts().unwrap_or_else(|| NONE.to_owned())));
@@ -227,10 +225,9 @@ fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
         ("results shown", &|policy| range(policy, |it| it.results_shown, percent)),
         ("of limit", &|policy| range(policy, |it| it.of_limit, percent)),
     ];
-    let policies = (0..answer.names.len()).listed();
     let group = &answer.group.title;
     let title = format!("What each policy saves (the median over the price lists) and keeps · {group}");
-    Grid::from_columns(title, 1, &policies, &columns)
+    Grid::from_columns(title, 1, &(0..answer.names.len()).listed(), &columns)
 }
 
 /// Writes the median of the changes of cost against the first policy.

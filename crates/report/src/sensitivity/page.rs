@@ -19,7 +19,6 @@ use ctxsim_engine::measure::sensitivity::Sensitivity;
 pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let answers = PriceAnswer::all(comparison);
     let won = answers.iter().filter(|it| it.lists.len() > 1).map(cheapest_by_price_list);
-    let won = won.map(|it| draw_chart("cheapest", &it)).listed();
     let first = answers.iter().flat_map(|it| first_grids(it, answers.len() == 1));
     let tables = first.chain(detail_grids(&answers, comparison)).flat_map(|mut grid| {
         let words = grid.more.take().map(PagePiece::Text);
@@ -40,7 +39,7 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
         answers: answers.iter().map(card).listed(),
         rests_on: comparison_notes(comparison, true),
         parts: vec![
-            PagePart::new("Picture", PagePiece::pictures(won)),
+            PagePart::new("Picture", PagePiece::pictures(won.map(|it| draw_chart("cheapest", &it)).listed())),
             PagePart::new("Tables", policies.into_iter().chain(tables).listed()),
         ],
     }
@@ -58,12 +57,11 @@ fn cheapest_by_price_list(answer: &PriceAnswer<'_>) -> Winners {
         ratio: or_none(it.ratio, format_three_digits),
     };
     let (best, deciding, group) = (answer.names[answer.best], answer.deciding_name(), &answer.group.title);
-    let policies = (0..answer.names.len()).map(|nth| (label(nth), answer.n_won(nth))).listed();
     Winners {
         subject: format!("{group}; by {deciding} ÷ input; staying with {best}"),
         stays: best.to_owned(),
         ratio: format!("{deciding} ÷ input"),
-        policies,
+        policies: (0..answer.names.len()).map(|nth| (label(nth), answer.n_won(nth))).listed(),
         lists: answer.lists.iter().map(won).listed(),
     }
 }
