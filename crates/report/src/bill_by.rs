@@ -162,8 +162,7 @@ impl GroupedBill {
     fn total_in_currency(&self, bill: &BillAsLogged) -> Option<Value> {
         let currency = self.currency.as_ref()?;
         let (code, rate) = (currency.code().to_owned(), currency.rate_per_usd());
-        let total = currency.convert_usd(bill.total().usd());
-        Some(group! { "currency": code, "rate": rate, "total": total })
+        Some(group! { "currency": code, "rate": rate, "total": currency.convert_usd(bill.total().usd()) })
     }
 
     /// Returns the groups as rows.
@@ -208,8 +207,7 @@ impl GroupedBill {
         if has_unpriced {
             columns.push(("without a price", &|it| thousands(it.1.n_requests_without_price())));
         }
-        let total = ("total".to_owned(), self.total.clone());
-        let rows = self.groups.iter().cloned().chain([total]).listed();
+        let rows = self.groups.iter().cloned().chain([("total".to_owned(), self.total.clone())]).listed();
         let table = draw_with_note(&Grid::from_columns("", 1, &rows, &columns), Some(width));
         let sentences = self.total.sentences_in_currency(self.currency.as_ref());
         let mut text = format!("{sentences}\n\n{table}\n\n");

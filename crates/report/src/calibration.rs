@@ -201,7 +201,6 @@ fn draw_session_tables(sessions: &[Calibration]) -> String {
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
 fn draw_first_requests_table(pooled: &Calibration) -> Option<String> {
     let first = &pooled.first;
-    let n_unknown = first.requests - first.known;
     let [low, high] = [first.expected_reads_low, first.expected_reads_high];
     let expected = format!("{:.1} ({low:.1} to {high:.1})", first.expected_reads);
     let row = |what: &str, n: usize, predicted: String, billed: usize| {
@@ -210,7 +209,7 @@ fn draw_first_requests_table(pooled: &Calibration) -> Option<String> {
     let left = "another session had left tools and system prompt";
     let rows = [
         row(left, first.known, first.known.to_string(), first.known_reads),
-        row("no such session is known", n_unknown, expected, first.unknown_reads),
+        row("no such session is known", first.requests - first.known, expected, first.unknown_reads),
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
     let FirstRequests { predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, .. } = *first;
@@ -244,9 +243,8 @@ fn draw_totals_table(calibration: &Calibration) -> String {
         [name.to_owned(), own, bill, gross, format_relative_error(predicted, billed)]
     };
     let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
-        let gross: Tokens = calibration.pairs.iter().map(gross).sum();
         let shown = [predicted, billed].map(|it| it.to_string());
-        row(name, shown, [predicted, billed, gross].map(|it| it as f64))
+        row(name, shown, [predicted, billed, calibration.pairs.iter().map(gross).sum()].map(|it| it as f64))
     };
     let Calibration { predicted_cost, billed_cost, gross_error, .. } = calibration;
     let usd = [predicted_cost, billed_cost, gross_error].map(|it| it.usd());

@@ -23,9 +23,6 @@ const NOTES: [&str; 4] = [
     "% never needed: share of these results' tokens that no later call was seen to need; – where unknown.",
 ];
 
-/// The name of the total row.
-const TOTAL: &str = "total";
-
 /// What fills the prompts of one session.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptFill {
@@ -305,7 +302,7 @@ fn draw_tool_totals(totals: &[CarriedTotals], width: Option<usize>) -> DrawnTabl
         ("% of input", &|it| part(it.total_usd())),
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
-    let mut total = CarriedTotals { what: TOTAL.to_owned(), ..CarriedTotals::default() };
+    let mut total = CarriedTotals { what: "total".to_owned(), ..CarriedTotals::default() };
     totals.iter().for_each(|it| total.add(it));
     // Needs exist only for tool results, so a share of all tokens would mean nothing.
     total.never_needed_tokens = None;

@@ -232,15 +232,14 @@ impl<'f> FixedPartBySender<'f> {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let usd = |it: Cost| Value::serialised(&it.usd());
         json_text(&group! {
             "schema": "ctxsim.fixed/1",
             "month": Value::serialised(&self.calendar.basis),
             "rows": self.row_values(),
-            "fixed_usd": usd(self.total.bill.total()),
+            "fixed_usd": self.total.bill.total().usd(),
             "fixed_usd_a_month": Value::serialised(&self.calendar.is_month().then_some(self.total.month_usd)),
-            "messages_usd": usd(self.messages.total()),
-            "output_usd": usd(self.output),
+            "messages_usd": self.messages.total().usd(),
+            "output_usd": self.output.usd(),
             "sessions_without_bills": self.n_without,
             "as_logged": Value::serialised(&self.logged),
         })

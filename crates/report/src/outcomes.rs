@@ -5,6 +5,7 @@
 
 use super::decide::SESSIONS_MIN;
 use crate::blocks::Block;
+use crate::explain::serialized_name;
 use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
@@ -28,12 +29,8 @@ pub enum OutcomeWord {
 }
 
 impl OutcomeWord {
-    fn text(self) -> &'static str {
-        match self {
-            Self::CannotTell => "cannot tell",
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-        }
+    fn text(self) -> String {
+        serialized_name(self).replace('_', " ")
     }
 }
 
@@ -172,7 +169,7 @@ impl OutcomeReport {
         let few = text_if(is_few, || format!(", and it takes {SESSIONS_MIN} sessions in each group"));
         Some(match word {
             OutcomeWord::CannotTell => format!("Cannot tell: {compared}: {so_far}{few}."),
-            word => format!("{} in {compared}: {so_far}.", capitalise(word.text())),
+            word => format!("{} in {compared}: {so_far}.", capitalise(&word.text())),
         })
     }
 
@@ -201,7 +198,7 @@ impl OutcomeReport {
             (if self.is_share { "share" } else { "mean" }, &|it| self.format_number(it.mean, false)),
             ("difference", &|it| or_none(it.difference, |it| self.format_number(it, true))),
             ("95% interval", &|it| or_none(it.interval, |ends| self.format_range(ends))),
-            ("word", &|it| or_none(it.word, |it| it.text().to_owned())),
+            ("word", &|it| or_none(it.word, OutcomeWord::text)),
         ];
         Grid::from_columns("", 1, &self.groups, &columns).with(CellKind::Text, &[5])
     }

@@ -206,8 +206,7 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
         for (_, name, what) in ASIDE {
             let [n, input, output] = ASIDE_NUMBERS.map(|it| {
                 let number = format!("{name}_{it}");
-                let own = file.sessions.iter().filter_map(|it| *it.aside.get(&number)?);
-                own.fold(0, u64::saturating_add)
+                file.sessions.iter().filter_map(|it| *it.aside.get(&number)?).fold(0, u64::saturating_add)
             });
             let billed = format!("({} tokens in, {} out)", thousands(input), thousands(output));
             let beside = format!("\nrequests that {what}, which no number above includes: {n} {billed}\n");

@@ -22,10 +22,9 @@ pub(super) fn unforeseen_kinds_json(calibration: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
     let value = |(what, is_known, tally): (Surprise, bool, &UnforeseenTally)| {
         let [name, _] = json_name_and_words(what);
-        let because = if let Surprise::Rewritten(because) = what { Some(because) } else { None };
         group! {
             "what": name,
-            "because": because,
+            "because": if let Surprise::Rewritten(because) = what { Some(because) } else { None },
             "requests": tally.requests,
             "happened": tally.happened,
             "expected": known(is_known, tally.expected),

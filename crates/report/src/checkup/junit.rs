@@ -51,7 +51,6 @@ fn suite_test_cases(checkup: &SuiteCheck) -> Value {
         text: super::message_with_help(error),
         ..Case::default()
     };
-    let cases: Vec<Case> = checkup.errors.iter().map(error).chain(checked).listed();
     let newer = checkup.newer.iter().flat_map(NewerPrices::describe_in_lines);
     let notes = checkup.notes.iter().cloned().chain(newer).listed();
     group! {
@@ -61,7 +60,7 @@ fn suite_test_cases(checkup: &SuiteCheck) -> Value {
         "errors": checkup.errors.len(),
         // What the results were made with, by name.
         "properties": Value::serialised(&checkup.made.properties()),
-        "cases": Value::serialised(&cases),
+        "cases": Value::serialised(&checkup.errors.iter().map(error).chain(checked).listed()),
         // What is said beside the cases.
         "note": (!notes.is_empty()).then(|| notes.join("\n")),
     }

@@ -32,11 +32,8 @@ pub fn render_contrasts_page(
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
-    let mut answers = contrasts.iter().map(answer).listed();
-    if answers.is_empty() {
-        let what = context.explain_no_comparison();
-        answers.push(Card { number: title.clone(), what, ..Card::default() });
-    }
+    let what = context.explain_no_comparison();
+    let none = contrasts.is_empty().then(|| Card { number: title.clone(), what, ..Card::default() });
     let blocks = |contrast: &Contrast| {
         let table = Block::Table(Grid { title: contrast.describe_subject(), ..contrast.numbers_grid() });
         let subject = is_several.then(|| Block::Text(contrast.describe_subject()));
@@ -62,7 +59,7 @@ pub fn render_contrasts_page(
         command: "compare",
         title,
         about: or_nothing(contrasts.first().filter(|_| !is_several), Contrast::describe_subject),
-        answers,
+        answers: contrasts.iter().map(answer).chain(none).listed(),
         rests_on: contrasts.iter().flat_map(contrast_basis_lines).chain([made]).listed(),
         parts,
     };
@@ -93,11 +90,10 @@ fn contrast_card(contrast: &Contrast) -> Card {
 fn contrast_basis_lines(contrast: &Contrast) -> Vec<String> {
     let pairs = counted(contrast.pairs, if contrast.are_trials { "paired trial" } else { "paired session" });
     let joint = if contrast.profile == OWN { "," } else { " under" };
-    let mut lines = vec![format!("{pairs}{joint} {} (prices of {}).", contrast.profile, contrast.as_of)];
-    lines.extend(contrast.cost_change_assumed.map(|ends| {
-        format!("Over what is assumed, the cost differs by {} (95%).", ends.map(signed).join(" to "))
-    }));
-    lines
+    let under = format!("{pairs}{joint} {} (prices of {}).", contrast.profile, contrast.as_of);
+    let ends = contrast.cost_change_assumed.map(|ends| ends.map(signed).join(" to "));
+    let assumed = ends.map(|it| format!("Over what is assumed, the cost differs by {it} (95%)."));
+    std::iter::once(under).chain(assumed).listed()
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.

@@ -66,10 +66,9 @@ fn title_and_place(explanation: &Explanation, context: RowContext<'_>) -> [Strin
 fn cost_parts_grid(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
     let usage = &explanation.row.usage;
     let all_written = usage.write[0] + usage.write[1];
-    let names = lifetimes.names();
-    let written = names.iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
+    let written = lifetimes.names().into_iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
     let written = written.map(|(name, tokens)| {
-        if tokens == all_written { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
+        if tokens == all_written { name.to_owned() } else { format!("{} for {name}", thousands(tokens)) }
     });
     let written = written.listed().join(", ");
     let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };

@@ -200,8 +200,7 @@ impl Report {
     fn turn_count_text(&self, scenarios: &[&str]) -> String {
         let mut turns: IndexMap<&str, u32> = IndexMap::new();
         self.run_briefs().for_each(|it| _ = turns.entry(it.scenario).or_insert(it.figures.turns_requested));
-        let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
-        counted(n_turns as usize, "turn")
+        counted(scenarios.iter().filter_map(|it| turns.get(it)).sum::<u32>() as usize, "turn")
     }
 }
 
