@@ -317,7 +317,6 @@ fn draw_dearest_items(rows: &[(&str, &CarriedRow)], with_session: bool, width: O
         let at = format!("turn {}, request {}", row.turn, row.request);
         if with_session { format!("{session}, {at}") } else { at }
     };
-    let needed = |it: bool| if it { "yes" } else { "no" };
     let columns: [Of<'_, (&str, &CarriedRow)>; 7] = [
         ("about", &|(_, it)| it.about.clone()),
         ("what", &|(_, it)| it.what.clone()),
@@ -325,7 +324,7 @@ fn draw_dearest_items(rows: &[(&str, &CarriedRow)], with_session: bool, width: O
         ("tokens", &|(_, it)| thousands(it.tokens)),
         ("resent", &|(_, it)| thousands(it.resent.into())),
         ("carrying USD", &|(_, it)| fixed(it.carried_usd, decimals)),
-        ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
+        ("needed", &|(_, it)| it.is_needed.map_or(NONE, |it| if it { "yes" } else { "no" }).to_owned()),
     ];
     let grid = Grid::from_columns("", 1, rows, &columns);
     draw(&grid.with(grid::CellKind::Excerpt, &[0]).leaving(&["resent"]), width)

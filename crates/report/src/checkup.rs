@@ -299,8 +299,7 @@ pub fn draw_suite_checks(check_ups: &[SuiteCheck], terminal: impl Into<Terminal>
 
 /// Writes a place: file, line and column.
 fn format_place(place: &Place) -> String {
-    let line = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-    format!("{}{line}", place.file)
+    place.file.clone() + &or_nothing(place.line_column, |(line, column)| format!(":{line}:{column}"))
 }
 
 /// Returns a problem's message with its fix.

@@ -129,11 +129,9 @@ impl GuardContext<'_> {
         if !run.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
             return Err(format!("the run stopped earlier than {over}"));
         }
-        if base == 0.0 && value == 0.0 {
-            return Ok(GuardedNumber { value: 0.0, interval: None });
-        }
         if base == 0.0 {
-            return Err(format!("{over} is 0 there, so there is no share"));
+            let nothing = (value == 0.0).then_some(GuardedNumber { value, interval: None });
+            return nothing.ok_or_else(|| format!("{over} is 0 there, so there is no share"));
         }
         let interval = self.guard.guard.surely.then(|| self.increase_interval(run, other, metric)).flatten();
         Ok(GuardedNumber { value: value / base - 1.0, interval })

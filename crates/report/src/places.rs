@@ -13,8 +13,7 @@ use ctxsim_timeline::row::{ANY, Head, heads, heads_of};
 /// No run can; returns the path that was probably meant, if any.
 pub fn check_or_suggest_metric_path(path: &str) -> Result<(), Option<String>> {
     // A place that is right is found in its own group; only for one that is wrong are all of them listed.
-    let group = path.split('.').next().unwrap_or_default();
-    let own = heads_of::<RunRow<'_>>(|it| it == group);
+    let own = heads_of::<RunRow<'_>>(|it| path.split('.').next() == Some(it));
     if own.iter().any(|it| it.unit.is_number() && matches_known_path(&it.name, path)) {
         return Ok(());
     }

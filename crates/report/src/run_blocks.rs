@@ -59,8 +59,7 @@ pub fn job_summary_markdown(report: &Report) -> Markdown {
     let [held, failed] = [held, failed].map(|verdicts| verdicts.iter().map(ToString::to_string).listed());
     let guards = |heading| Block::Guards(GuardsBlock { heading, failed, held: Vec::new() });
     blocks.extend(report.guards_heading().map(guards));
-    let scenarios = report.sections(Detail::Scenarios);
-    let scenarios = scenarios.iter().filter(|section| !sections.contains(section));
+    let scenarios = report.sections(Detail::Scenarios).into_iter().filter(|it| !sections.contains(it));
     let mut folded = scenarios.map(|section| Block::Table(section.to_grid(thousands))).listed();
     folded.extend(Block::list_if_any("Guards that hold", held));
     folded.extend(Block::list_if_any("Notes", report.all_notes()));
@@ -87,8 +86,7 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, max_notes: usize) -> 
         blocks.extend(report.memory_and_miss_lines().into_iter().map(|line| Block::Facts(vec![line])));
     }
     // The prompts of a single run: as it was, and under what is advised.
-    let advised = report.verdicts().into_iter().find_map(|verdict| verdict.cheapest);
-    let advised = advised.map(|choice| choice.policy);
+    let advised = report.verdicts().into_iter().find_map(|verdict| Some(verdict.cheapest?.policy));
     blocks.push(Block::Sketch(spark::draw_prompt_sizes(traces, advised.as_deref(), on)));
     blocks.extend(guards_block(report, detail).map(Block::Guards));
     if on.is_quiet {
@@ -133,10 +131,8 @@ fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Bl
     let mut blocks = report.figures_grid().into_iter().map(Block::Table).listed();
     for section in sections {
         let ranking = section.shortened_ranking_and_note().filter(|_| detail == Detail::Groups);
-        let (section, others) = match &ranking {
-            Some((short, others)) => (short, Some(others.clone())),
-            None => (section, None),
-        };
+        let others = ranking.as_ref().map(|it| it.1.clone());
+        let section = ranking.as_ref().map_or(section, |it| &it.0);
         let names = names_without_folders(&section.lines.iter().map(|line| line.policy.as_str()).listed());
         let [wide, narrow] = [thousands, numbers::short].map(|digits| {
             let mut grid = section.to_grid(digits);

@@ -296,8 +296,7 @@ impl Report {
             1 => "; 1 is a sub-agent's".to_owned(),
             n => format!("; {} are sub-agents'", thousands(n as u64)),
         };
-        let mut lines = self.failure_lines();
-        lines.extend(self.logged_bill_lines());
+        let mut lines = [self.failure_lines(), self.logged_bill_lines()].concat();
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
             let (sessions, requests) = (counted(self.sessions.len(), "session"), thousands(requests));

@@ -58,11 +58,10 @@ impl SuiteCheck {
     /// Says of each number that moved what moved it.
     pub fn set_causes_of_moves(&mut self, runs: &OldInputRuns) {
         for snapshot in &mut self.snapshots {
-            let file = snapshot.file.clone();
             for moved in &mut snapshot.moved {
                 // A line that is new or gone has no number to come from.
                 if moved.values.iter().all(Option::is_some) {
-                    let place = [file.clone(), moved.policy.clone(), moved.column.clone()];
+                    let place = [snapshot.file.clone(), moved.policy.clone(), moved.column.clone()];
                     moved.by = runs.causes_of_move(&place, &moved.values);
                 }
             }
@@ -83,14 +82,13 @@ impl OldInputRuns {
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
         let cause = |(input, with_old): (&OldInput, _)| MovedCause { cause: input.describe(), with_old };
         let mut causes = alone.filter(|(_, with_old)| with_old != new).map(cause).listed();
-        let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {
             let version = or_nothing(self.version.as_ref(), |it| format!(" ({it})"));
             let is_known = self.unplayed.is_empty() && self.alone.iter().all(|it| it.numbers.is_ok());
             let rest = if is_known { "" } else { " or what could not be simulated" };
             causes.push(MovedCause { cause: format!("{CODE}{version}{rest}"), with_old: together });
-        } else if !(causes.len() == 1 && causes.iter().all(is_whole)) {
+        } else if !(causes.len() == 1 && causes.iter().all(|it| it.with_old == *old)) {
             causes.push(MovedCause { cause: TOGETHER.to_owned(), with_old: None });
         }
         causes

@@ -75,6 +75,5 @@ fn sarif_location(place: &Place) -> Value {
     let uri = place.file.replace('\\', "/").replace(' ', "%20").trim_start_matches("./").to_owned();
     let file = group! { "artifactLocation": group! { "uri": uri } };
     let region = place.line_column.map(|(line, column)| group! { "startLine": line, "startColumn": column });
-    let physical = region.map(|it| group! { "region": it }).into_iter().fold(file, Value::and);
-    group! { "physicalLocation": physical }
+    group! { "physicalLocation": region.map(|it| group! { "region": it }).into_iter().fold(file, Value::and) }
 }

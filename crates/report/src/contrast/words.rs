@@ -81,8 +81,7 @@ fn overall_lines(contrasts: &[Contrast]) -> Vec<String> {
         let mut changes = costs.iter().map(|it| it[1] / it[0] - 1.0).filter(|it| it.is_finite()).listed();
         changes.sort_by(f64::total_cmp);
         let end = |place, pick: fn(f64, f64) -> f64| {
-            let numbers = known(place);
-            let ends = [0, 1].map(|side| numbers.iter().map(|it| it[side]).reduce(pick));
+            let ends = [0, 1].map(|side| known(place).iter().map(|it| it[side]).reduce(pick));
             ends[0].zip(ends[1])
         };
         let kept = or_nothing(end("evidence_kept", f64::min), |(base, own)| {

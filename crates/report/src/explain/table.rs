@@ -234,6 +234,5 @@ fn describe_item_cache(item: &StandingItem) -> String {
 /// Returns why an item is shown as it is: its last change.
 fn describe_last_change(item: &StandingItem, policy: &Policy) -> String {
     let Some(cause) = item.causes.last() else { return String::new() };
-    let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
-    format!("{}{request}", describe_editor(cause.by, policy))
+    describe_editor(cause.by, policy) + &or_nothing(cause.request, |it| format!(", request {it}"))
 }

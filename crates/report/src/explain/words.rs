@@ -56,8 +56,7 @@ pub(super) fn describe_editor(by: By, policy: &Policy) -> String {
 
 /// Returns what happened to an entry, and why.
 pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> String {
-    let place = entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"));
-    let what = format!("{}{place}", format_token_count(entry.tokens));
+    let what = format_token_count(entry.tokens) + &or_nothing(entry.slot, |it| format!(" up to item {it}"));
     let is_kept = matches!(rules, CacheRules::ExplicitCache(it) if !it.renews);
     let since = if is_kept { "stored" } else { "last used" };
     let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", format_seconds(it)));
