@@ -253,10 +253,8 @@ pub fn describe_export_difference<'b>(
             "The provider's export says ${theirs} for these days ({of_days}), the logs ${ours} at list prices{change}{unpriced}.{left_out}\n"
         );
     }
-    let mut theirs = [0_u64; 4];
-    for tokens in export.days.values().filter_map(|it| it.tokens) {
-        theirs = std::array::from_fn(|it| theirs[it].saturating_add(tokens[it]));
-    }
+    let add = |sum: [u64; 4], more: [u64; 4]| [0, 1, 2, 3].map(|it| sum[it].saturating_add(more[it]));
+    let theirs = export.days.values().filter_map(|it| it.tokens).fold([0; 4], add);
     let unpriced = logged.unpriced.values().map(|it| it.tokens);
     let all = unpriced.fold(logged.tokens, |sum, more| sum.zip(more, Tokens::saturating_add));
     let ours = [all.uncached, all.read, all.write[0].saturating_add(all.write[1]), all.output];

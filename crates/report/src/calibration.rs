@@ -283,9 +283,8 @@ fn draw_read_classes_table(pooled: &Calibration) -> String {
             ReadClass::Missed => "less was read than predicted".to_owned(),
         };
         rows.push([format!("{:>6}", pooled.count(class)), serialized_name(class), means]);
-        for (_, reason, n) in pooled.reasons().into_iter().filter(|it| it.0 == class) {
-            rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
-        }
+        let reasons = pooled.reasons().into_iter().filter(|it| it.0 == class);
+        rows.extend(reasons.map(|(_, reason, n)| [String::new(), String::new(), format!("  {n}: {reason}")]));
     }
     draw_whole(&Grid::new("", 0, &[""; 3], rows).with(CellKind::Text, &[1, 2]))
         + "        A session's first request is not counted: what was in the cache before it is told by other sessions alone.\n"

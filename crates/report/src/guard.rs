@@ -130,7 +130,7 @@ impl GuardContext<'_> {
             return Err(format!("the run stopped earlier than {over}"));
         }
         if base == 0.0 {
-            let nothing = (value == 0.0).then_some(GuardedNumber { value, interval: None });
+            let nothing = (value == 0.0).then_some(GuardedNumber { value: 0.0, interval: None });
             return nothing.ok_or_else(|| format!("{over} is 0 there, so there is no share"));
         }
         let interval = self.guard.guard.surely.then(|| self.increase_interval(run, other, metric)).flatten();

@@ -45,8 +45,7 @@ impl Tracer {
             *highest = highest.max(usd);
             usd >= *highest
         });
-        let trial = if load.trials > 1 { " (first trial)" } else { "" };
-        let scenario = format!("{}{trial}", load.name);
+        let scenario = load.name.to_string() + if load.trials > 1 { " (first trial)" } else { "" };
         if is_few || is_dearest { RunRequests::from_takes(load, takes, &scenario) } else { Vec::new() }
     }
 

@@ -99,8 +99,7 @@ pub struct PolicyChoice {
 impl PolicyChoice {
     /// Returns its name in the table, with what it does.
     pub(super) fn name_with_title(&self) -> String {
-        let title = or_nothing(self.title.as_ref(), |title| format!(" ({title})"));
-        format!("{}{title}", self.shown)
+        self.shown.clone() + &or_nothing(self.title.as_ref(), |title| format!(" ({title})"))
     }
 }
 

@@ -16,9 +16,7 @@ pub fn check_ups_markdown(check_ups: &[SuiteCheck]) -> Markdown {
 pub fn annotation_commands(check_ups: &[SuiteCheck]) -> String {
     let mut text: String = check_ups.iter().map(|it| guard_annotation_commands(&it.verdicts)).collect();
     for it in check_ups {
-        for note in &it.notes {
-            text += &format!("{}\n", runner::warning(&it.file, "Note", note));
-        }
+        text.extend(it.notes.iter().map(|note| format!("{}\n", runner::warning(&it.file, "Note", note))));
         if let Some(newer) = &it.newer {
             let lines = newer.describe_in_lines().join("\n");
             text += &format!("{}\n", runner::warning(&it.file, "Newer prices", &lines));
