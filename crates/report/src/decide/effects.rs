@@ -61,11 +61,11 @@ pub(super) struct RowEffect {
 
 impl UncertainRatio {
     /// Returns a ratio over these sessions.
-    fn over_these(pairs: &[(f64, f64)], found: RatioError) -> Self {
+    fn over_these(pairs: &[(f64, f64)], sessions: &[FamilySession<'_>], found: RatioError) -> Self {
         let (own, base) = sum_of_pairs(pairs.iter().copied());
-        let residual = |pair: &(f64, f64)| (pair.0 - own / base * pair.1) / base;
-        let RatioError { change, error, freedom } = found;
-        Self { value: change, error, freedom, residuals: pairs.iter().map(residual).listed() }
+        let residuals = pairs.iter().map(|pair| (pair.0 - own / base * pair.1) / base).listed();
+        let error = found.error.max(clustered_variance(sessions, &residuals).max(0.0).sqrt());
+        Self { value: found.change, error, freedom: found.freedom, residuals }
     }
 
     /// Returns a ratio as as many later sessions show it; `None` where fewer than two have a base.
@@ -164,7 +164,7 @@ impl RowEffect {
         let moved = Assumed::ALL.map(|assumed| changed.change_at(&base, assumed).map(|end| end - change));
         Self {
             change: Some(change),
-            cost: over_these.map(|found| UncertainRatio::over_these(&pairs, found)),
+            cost: over_these.map(|found| UncertainRatio::over_these(&pairs, &family.sessions, found)),
             later: UncertainRatio::over_later(&pairs, &family.sessions)
                 .map_or(0.0, |later| later.half_width()),
             is_same: pairs.iter().all(|pair| pair.0 == pair.1),
