@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use ctxsim_report::Report;
 use ctxsim_report::checkup::{SnapshotCheck, SnapshotState};
-use ctxsim_report::made::MadeWith;
+use ctxsim_report::made::{MadeWith, VERSION};
 use ctxsim_report::shot::{self, SnapshotTable};
 
 use super::AcceptedFolder;
@@ -50,7 +50,7 @@ impl SnapshotHeader {
         let digest = |kind: InputKind, name: &str| made.digest_of_input(kind.noun(), name).map(str::to_owned);
         Self([
             Some(made.prices.get(profile).unwrap_or(&shot.as_of).clone()),
-            Some(made.version.to_owned()),
+            Some(VERSION.to_owned()),
             digest(InputKind::Scenario, scenario),
             digest(InputKind::Profile, profile),
             made.digest_of_kind(InputKind::Suite.noun()),
