@@ -53,6 +53,16 @@ impl InputKind {
         self.singular_and_plural()[1]
     }
 
+    /// Returns the inputs of the kind that a suite names.
+    pub(crate) fn names_in_suite(self, suite: &SuiteFile) -> &[String] {
+        match self {
+            Self::Policy => &suite.policies,
+            Self::Scenario => &suite.scenarios,
+            Self::Profile => &suite.profiles,
+            Self::Suite => &[],
+        }
+    }
+
     /// Returns the word for one, and that for several, which is the name of their folder.
     fn singular_and_plural(self) -> [&'static str; 2] {
         match self {

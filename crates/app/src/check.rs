@@ -24,8 +24,7 @@ pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()>
         InputKind::Policy => {
             let policy = catalog.policy(name)?;
             check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
-            let unread = overrides::unread_param_problems(&policy);
-            if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
+            Ok(fail_if_any(overrides::unread_param_problems(&policy))?)
         }
         InputKind::Scenario => {
             let scenario = catalog.scenario(name)?;
@@ -132,10 +131,7 @@ pub(super) fn check_policy(catalog: &Catalog, spec: &PolicyFile, origin: &Origin
     if let Some(code) = origin.own_code() {
         policy = policy.with_code(Some(Builtin::Own(code.clone())));
     }
-    let unknown = spec.memory.as_ref().map(ctxsim_worlds::check_memory).unwrap_or_default();
-    if !unknown.is_empty() {
-        return Err(unknown);
-    }
+    fail_if_any(spec.memory.as_ref().map(ctxsim_worlds::check_memory).unwrap_or_default())?;
     let policy = with_program_code(policy);
     let Some(name) = &spec.summariser else { return Ok(policy) };
     if catalog.find_origin(InputKind::Profile, name).is_err() {
@@ -154,14 +150,9 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
     let mut problems = overrides::undeclared_param_problems(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
     problems.extend(guards::check_suite_guards(catalog, &suite.origin, spec));
-    let lists = [
-        (InputKind::Policy, &spec.policies),
-        (InputKind::Scenario, &spec.scenarios),
-        (InputKind::Profile, &spec.profiles),
-    ];
-    for (kind, names) in lists {
+    for kind in InputKind::ALL {
         let is_input = |it: &String| catalog.find_origin(kind, it).is_ok();
-        for (index, name) in names.iter().enumerate() {
+        for (index, name) in kind.names_in_suite(spec).iter().enumerate() {
             // As a run finds them: a scenario may be a folder of recordings.
             let is_found = match kind {
                 // Git alone knows what a revision has.

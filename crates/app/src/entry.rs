@@ -185,10 +185,7 @@ impl ReadyLoad {
                 let unread = world.kind().reads(policy).err()?;
                 Some(no_effect_policy_problem(&unread, world.kind(), &[&policy.name], &[world.name()]))
             };
-            let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).listed();
-            if !problems.is_empty() {
-                return Err(problems.into());
-            }
+            fail_if_any(policies.iter().filter_map(unread).listed())?;
         }
         let mut load = Load::new(world, self.spec.seed, policies);
         load.turns_ratio = self.spec.turns_ratio.map(Decimal::to_f64);
@@ -236,10 +233,7 @@ impl ReadyLoad {
             None => profiles,
         };
         let profiles = with_cache_rules_of(&all_models, profiles);
-        let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).listed();
-        if !refused.is_empty() {
-            return Err(refused.into());
-        }
+        fail_if_any(profiles.iter().filter_map(|it| load.world.refusal(it)).listed())?;
         let load =
             Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load };
         Ok(load.counted())

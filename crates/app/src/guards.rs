@@ -17,9 +17,9 @@ pub(super) fn check_suite_guards(catalog: &Catalog, origin: &Origin, suite: &Sui
         problems.within(format_args!("figures.{index}"), |to| {
             own.check_guard(&guard_of_figure(figure), to);
             for (field, name) in [("minus", &figure.minus), ("minus_scenario", &figure.minus_scenario)] {
-                let own = if field == "minus" { &suite.policies } else { &suite.scenarios };
                 let kind = if field == "minus" { InputKind::Policy } else { InputKind::Scenario };
-                let own = || own.iter().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it));
+                let named = kind.names_in_suite(suite).iter();
+                let own = || named.clone().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it));
                 if let Some(name) = name.as_ref().filter(|name| {
                     !own().any(|it| it == **name || it == catalog.resolve_name_in_file(origin, kind, name))
                 }) {
@@ -67,13 +67,9 @@ impl SuiteNames<'_> {
         ];
         for (field, kind, name) in named {
             let Some(name) = name else { continue };
-            let own = match kind {
-                InputKind::Policy => &suite.policies,
-                InputKind::Scenario => &suite.scenarios,
-                _ => &suite.profiles,
-            };
+            let own = kind.names_in_suite(suite).iter();
             let is_sum = kind == InputKind::Scenario && name == ALL;
-            let own = own.iter().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it)).listed();
+            let own = own.flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it)).listed();
             let path = catalog.resolve_name_in_file(origin, kind, name);
             if is_sum || own.contains(name) || is_file_among(catalog, kind, &own, &path) {
                 continue;

@@ -40,15 +40,14 @@ impl GivenInputs {
         suite: Option<&Loaded<SuiteFile>>,
         found: &mut ProblemsFound,
     ) -> Self {
-        let names = |kind, given: &[String], of_suite: fn(&SuiteFile) -> &Vec<String>| match suite {
-            Some(suite) if given.is_empty() => {
-                InputNames { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
-            }
-            _ => InputNames { kind, names: given.to_vec(), by: None },
+        let names = |kind: InputKind, given: &[String]| {
+            let by = suite.filter(|_| given.is_empty());
+            let names = by.map_or(given, |it| kind.names_in_suite(&it.spec)).to_vec();
+            InputNames { kind, names, by }
         };
-        let policies = names(InputKind::Policy, &comparison.policies, |it| &it.policies);
-        let scenarios = names(InputKind::Scenario, &comparison.scenarios, |it| &it.scenarios);
-        let profiles = names(InputKind::Profile, &comparison.profiles, |it| &it.profiles);
+        let policies = names(InputKind::Policy, &comparison.policies);
+        let scenarios = names(InputKind::Scenario, &comparison.scenarios);
+        let profiles = names(InputKind::Profile, &comparison.profiles);
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
         let mut read = catalog.policy_reader();
         let policies = policies.load_inputs(catalog, found, |name| read.read_policy(name));

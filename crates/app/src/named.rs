@@ -99,7 +99,6 @@ impl InputNames<'_> {
 }
 
 /// A scenario that was read, by what it was named.
-#[derive(Clone, Debug)]
 pub(super) struct NamedScenario {
     pub(super) loaded: Loaded<ScenarioFile>,
     /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
@@ -227,7 +226,6 @@ fn file_digest(path: &Path) -> Option<u128> {
 const ID_LETTERS: usize = 8;
 
 /// The names that an input may have, the shortest first.
-#[derive(Clone, Debug)]
 pub(super) struct NameChoices(Vec<String>);
 
 impl NameChoices {

@@ -165,12 +165,10 @@ impl Plan {
             }
             Ok(())
         };
-        let (job, head) = (self.job_digest(min_evidence), self.report_head(min_evidence));
+        let (job, head) = (&self.job_digest(min_evidence), &self.report_head(min_evidence));
         let shard = PlanShard::WHOLE;
-        self.make_parts(
-            watch,
-            &PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take },
-        )?;
+        let request = PartsRequest { threads, job, head, shard, is_made: &|_| false, hand_over: &take };
+        self.make_parts(watch, &request)?;
         folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.into_report()
     }
 

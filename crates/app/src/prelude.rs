@@ -35,6 +35,11 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// What may break rules, with every problem.
 pub(crate) type Checked<T> = Result<T, Vec<Diagnostic>>;
 
+/// Fails with problems, if there are any.
+pub(crate) fn fail_if_any(problems: Vec<Diagnostic>) -> Checked<()> {
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
 /// Returns a problem of a file, or of an option.
 pub(crate) fn problem_in(file: &str, code: Code, message: impl Into<String>) -> Diagnostic {
     Diagnostic::at(code, "", message).in_file(file)

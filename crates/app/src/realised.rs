@@ -116,11 +116,9 @@ pub fn check_forecasts(
     progress: Progress<'_>,
 ) -> Result<Realised> {
     let one = |forecast| check_forecast(catalog, comparison, (forecast, asked), threads, progress);
-    let mut found = saved.iter().map(one).collect::<Result<Vec<_>>>()?;
-    let first = (!found.is_empty())
-        .then(|| found.remove(0))
-        .ok_or_else(|| no_recording_error("hold the forecast against"))?;
-    Ok(Realised { other_agents: found, ..first })
+    let mut found = saved.iter().map(one);
+    let first = found.next().ok_or_else(|| no_recording_error("hold the forecast against"))??;
+    Ok(Realised { other_agents: found.collect::<Result<_>>()?, ..first })
 }
 
 /// Holds one forecast against the sessions that came after it.
@@ -284,12 +282,9 @@ fn notes_on_sessions(
 }
 
 /// Returns the settings of a forecast that are known, with their values.
-fn forecast_settings<'s>(
-    saved: &'s SavingsForecast,
-    agent: Option<&'s Agent>,
-) -> Vec<(&'s AgentSetting, &'s str)> {
+fn forecast_settings<'s>(saved: &'s SavingsForecast, agent: &'s Agent) -> Vec<(&'s AgentSetting, &'s str)> {
     let pairs = saved.set.iter().filter_map(|it| it.split_once('='));
-    pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).listed()
+    pairs.filter_map(|(key, value)| Some((agent.setting(key)?, value))).listed()
 }
 
 /// A session with its size, as the forecast measures it.
@@ -329,7 +324,7 @@ fn size_sessions_as_forecast(
     let policies = SettingPolicies { catalog, agent };
     let play = |it: &Comparison| costs_under_settings(it, policies, &states, threads, progress);
     let mut played = play(comparison)?;
-    let settings = forecast_settings(saved, Some(agent));
+    let settings = forecast_settings(saved, agent);
     let moves_compactions = settings.iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
     if moves_compactions && played.iter().any(|log| !log.seen.compacted_at.is_empty()) {
         // Where a window had history compacted, both are played on all of the history.
@@ -385,7 +380,7 @@ struct CountedSessions {
 
 impl CountedSessions {
     fn new(saved: &SavingsForecast, agent: Option<&Agent>, people: &[String], all: &[SizedSession]) -> Self {
-        let set = forecast_settings(saved, agent);
+        let set = agent.map_or_else(Vec::new, |it| forecast_settings(saved, it));
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| find_change_in_log(&set, &saved.before, &it.seen)).listed();
         let still = UnchangedPeople::new(all, &has, people);

@@ -124,10 +124,7 @@ impl Selection {
 
     /// Returns why a load takes no part as far as no other is asked, or nothing if it does.
     pub(super) fn exclusion_of_load(&self, load: &Load) -> Exclusion {
-        match self.candidate_of_load(load) {
-            NewestCandidate::Refused(reason) => Some(reason),
-            NewestCandidate::Always | NewestCandidate::At(_) => None,
-        }
+        if let NewestCandidate::Refused(reason) = self.candidate_of_load(load) { Some(reason) } else { None }
     }
 
     /// Returns what a load is where only the newest sessions are asked for.

@@ -10,9 +10,6 @@ use ctxsim_base::grid::numbers::percent;
 use ctxsim_input::policy::{Apply, Lanes};
 use ctxsim_input::text::source::decode;
 
-/// The files, with their paths.
-const FILES: &[(&str, &str)] = ctxsim_assumptions::SETTINGS;
-
 /// An agent and what its users can set.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,7 +56,7 @@ pub struct AgentSetting {
     /// What a value does, in a few words that need no explanation; `{{ value }}` is the value, with its thousands apart.
     pub title: String,
     /// The values that are also tried together with other settings; by default all.
-    combines: Option<Vec<String>>,
+    pub(super) combines: Option<Vec<String>>,
     /// What it costs that no play can judge, in a clause; by default nothing.
     pub unjudged: Option<String>,
     /// Where it is written.
@@ -205,7 +202,7 @@ impl Agent {
             let named = |(path, text): &(&str, &str)| {
                 Ok((file_stem(Path::new(path)), decode_table(text, Format::Toml)?))
             };
-            FILES.iter().map(named).collect()
+            ctxsim_assumptions::SETTINGS.iter().map(named).collect()
         };
         READ.get_or_init(read).as_ref().map_err(Clone::clone)
     }
@@ -233,11 +230,6 @@ impl AgentSetting {
         let mut part = self.policy_for_value(self.values.first().map_or("", String::as_str))?;
         part.params.clear();
         Ok(part)
-    }
-
-    /// Returns whether a value is also tried together with other settings.
-    pub(super) fn is_tried_with_others(&self, value: &str) -> bool {
-        self.combines.as_ref().is_none_or(|it| it.iter().any(|own| own == value))
     }
 
     /// Returns what a value does, in a few words.
@@ -281,11 +273,13 @@ fn fill_template(template: &str, value: &str) -> Checked<String> {
     filled.map(|it| it.write).ok_or_else(broken)
 }
 
-/// Returns whether one version is older than another; unknown parts count as 0.
+/// Returns whether one version is older than another.
 pub(crate) fn is_older_version(version: &str, than: &str) -> bool {
-    let parts = |text: &str| -> Vec<u64> {
-        let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
-        text.split('.').map(|it| digits(it).parse().unwrap_or(0)).listed()
-    };
-    parts(version) < parts(than)
+    version_numbers(version) < version_numbers(than)
+}
+
+/// Returns the numbers of a version; unknown parts count as 0.
+pub(super) fn version_numbers(version: &str) -> Vec<u64> {
+    let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
+    version.split('.').map(|it| digits(it).parse().unwrap_or(0)).listed()
 }

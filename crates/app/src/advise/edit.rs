@@ -81,9 +81,7 @@ pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<
         };
         problems.extend(message.map(|it| setting_problem(file, it, FOREIGN)));
     }
-    if !problems.is_empty() {
-        return Err(problems.into());
-    }
+    fail_if_any(problems)?;
     for change in saved.former.iter().rev() {
         let found = now.find_value(&change.key).map(|at| now.text[at].to_owned());
         if !found.as_ref().is_some_and(|own| is_same_value(own, &change.written)) {
@@ -127,9 +125,8 @@ fn refused_value_message(setting: &AgentSetting, value: &str) -> Option<String> 
 /// It is not known.
 pub fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent> {
     let found = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
-    found.ok_or_else(|| {
-        setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), "")
-    })
+    let message = || format!("no settings of an agent `{}` are known", saved.agent);
+    found.ok_or_else(|| problem_in(file, Code("setting-value"), message()).into())
 }
 
 /// Writes a value as its file does.
@@ -386,7 +383,5 @@ fn setting_error(file: &str, message: impl Into<String>, help: impl Into<String>
 }
 
 fn setting_problem(file: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    let problem = problem_in(file, Code("setting-value"), message);
-    let help = help.into();
-    if help.is_empty() { problem } else { problem.help(help) }
+    problem_in(file, Code("setting-value"), message).help(help)
 }

@@ -1,9 +1,8 @@
 //! Which values of settings are in force, and the policies that values make.
 
 use crate::prelude::*;
-use std::cmp::Ordering;
 
-use crate::advise::agents::{Agent, AgentSetting, MaintainerWish, ShownBy, is_older_version};
+use crate::advise::agents::{Agent, AgentSetting, ShownBy, version_numbers};
 use crate::advise::play::LogData;
 use crate::advise::stated::FileSettings;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
@@ -57,11 +56,7 @@ impl SettingsInForce<'_> {
     /// Returns the oldest and the newest version.
     pub(super) fn oldest_and_newest_version(&self) -> Option<[String; 2]> {
         let mut all = self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
-        all.order_by(|one, other| match (is_older_version(one, other), is_older_version(other, one)) {
-            (true, _) => Ordering::Less,
-            (_, true) => Ordering::Greater,
-            _ => Ordering::Equal,
-        });
+        all.order_by_key(|it| version_numbers(it));
         Some([all.first()?, all.last()?].map(|it| (*it).clone()))
     }
 
@@ -209,16 +204,8 @@ impl SettingPolicies<'_> {
         Ok(Some(part).filter(|_| is_one))
     }
 
-    /// Returns the policy of what only maintainers can change.
-    ///
-    /// # Errors
-    /// Its policy is broken, or its base is unknown.
-    pub(super) fn policy_for_wish(self, wish: &MaintainerWish) -> Result<Arc<Policy>> {
-        self.merge_parts(vec![wish.policy_file()?])
-    }
-
     /// Puts parts together; of none, everything is as recorded.
-    fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>> {
+    pub(super) fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>> {
         if parts.is_empty() {
             return Ok(Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?));
         }

@@ -39,8 +39,9 @@ impl<'c> SettingMenu<'c> {
             let first = pairs.len();
             let values = setting.values.iter().filter(|it| !is_in_force(it));
             pairs.extend(values.map(|it| SettingPair { setting, value: it.clone() }));
-            let combines =
-                (first..pairs.len()).filter(|it| setting.is_tried_with_others(&pairs[*it].value)).listed();
+            let is_tried_with_others =
+                |it: &usize| setting.combines.as_ref().is_none_or(|all| all.contains(&pairs[*it].value));
+            let combines = (first..pairs.len()).filter(is_tried_with_others).listed();
             let with =
                 |choice: &MenuChoice| combines.iter().map(|it| [&choice[..], &[*it]].concat()).listed();
             let more: Vec<MenuChoice> = choices.iter().flat_map(with).listed();
@@ -143,7 +144,8 @@ impl<'c> SettingMenu<'c> {
         wish: &MaintainerWish,
         is_sub_agent: bool,
     ) -> Result<Option<Arc<Policy>>> {
-        wish.lane.include(is_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
+        let policy = || self.policies.merge_parts(vec![wish.policy_file()?]);
+        wish.lane.include(is_sub_agent).then(policy).transpose()
     }
 
     /// Returns whether a choice is the one that was asked for.

@@ -15,7 +15,7 @@ use ctxsim_report::BillAsLogged;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;
 use ctxsim_report::billed::SavingsByLever;
-use ctxsim_timeline::{LoggedOutcome, Recorded, Usage};
+use ctxsim_timeline::{LoggedOutcome, Usage};
 
 /// What a log shows of one session.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,6 @@ impl LogData {
 }
 
 /// A session as recorded, as it is with what is in force, and under what is tried.
-#[derive(Clone, Debug)]
 pub(crate) struct PlayedSession {
     pub(crate) seen: LogData,
     /// With what is in force.
@@ -328,23 +327,18 @@ pub(super) fn log_data(load: &Load) -> Option<LogData> {
         window: load.profiles.first().map_or(0, |it| it.limits.prompt),
         compacted_at,
         written: written.fold([0; 2], |sum, it| [sum[0] + it[0], sum[1] + it[1]]),
-        billed_usd: recorded_bill_usd(load, timeline, recorded, |it| it.output),
-        input_usd: recorded_bill_usd(load, timeline, recorded, |_| 0),
+        billed_usd: recorded_bill_usd(load, timeline, |it| it.output),
+        input_usd: recorded_bill_usd(load, timeline, |_| 0),
         as_logged: None,
         held: prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default(),
     })
 }
 
 /// Returns the recorded bill of a session, at the prices of its own profile, with the output that counts.
-fn recorded_bill_usd(
-    load: &Load,
-    timeline: &Timeline,
-    recorded: &Recorded,
-    counted_output: fn(&Usage) -> Tokens,
-) -> Option<f64> {
+fn recorded_bill_usd(load: &Load, timeline: &Timeline, counted_output: fn(&Usage) -> Tokens) -> Option<f64> {
     let prices = &load.profiles.first()?.prices;
     let mut sum = None;
-    for (step, usage) in timeline.spine.steps.iter().zip(&recorded.usage) {
+    for (step, usage) in timeline.spine.steps.iter().zip(&timeline.recorded.as_ref()?.usage) {
         let Some(usage) = usage else { continue };
         let write = usage.writes(timeline.harness.ttl);
         let (read, uncached, output) = (usage.cache_read, usage.uncached, counted_output(usage));

@@ -139,9 +139,7 @@ impl FileSettings {
                 Some((Ok(None), _)) | None => {}
             }
         }
-        if !problems.is_empty() {
-            return Err(problems.into());
-        }
+        fail_if_any(problems)?;
         if all.values.is_empty() {
             let name = &agent.name;
             all.notes.push(format!(

@@ -24,7 +24,6 @@ pub(super) struct AgentSessions<'a> {
 }
 
 /// What the rule says of everything that was tried.
-#[derive(Debug, Default)]
 pub(super) struct Verdicts {
     /// Everything that does something in some session; most saved first.
     pub(super) levers: Vec<Lever>,
@@ -37,7 +36,6 @@ pub(super) struct Verdicts {
 }
 
 /// A choice among the verdicts.
-#[derive(Debug)]
 pub(super) struct PlacedChoice {
     /// Its place among the levers.
     pub(super) lever: usize,

@@ -174,11 +174,9 @@ pub fn play_tickets(
         made.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())
     };
-    let (head, shard) = (&job.head, PlanShard::WHOLE);
-    plan.make_parts(
-        watch,
-        &PartsRequest { threads, job: &job.job, head, shard, is_made: &|_| false, hand_over: &take },
-    )?;
+    let (Job { job, head, .. }, shard) = (job, PlanShard::WHOLE);
+    let request = PartsRequest { threads, job, head, shard, is_made: &|_| false, hand_over: &take };
+    plan.make_parts(watch, &request)?;
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.order_by_key(|it| it.nth);
     Ok(made)

@@ -135,7 +135,7 @@ fn observe_sessions_and_params(
 }
 
 /// What is known of the sessions before anything is tried.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct SeenSessions {
     /// The longest prompt under the base.
     prompt_max: Tokens,
