@@ -252,11 +252,10 @@ impl AgentSessions<'_> {
     fn advise(&self) -> (AgentAdvice, Option<SavingsForecast>) {
         let Self { menu, month, played, min_evidence } = self;
         let force = self.settings_in_force();
-        let Verdicts { levers, pasted, asked, next } = self.judge_choices(&force);
+        let Verdicts { levers, pasted, asked, next } = self.judge_choices();
         let by_bills = advise_from_bills(played, month, *min_evidence);
         let saved = asked.as_ref().or(pasted.as_ref()).or(next.as_ref());
-        let saved =
-            saved.and_then(|placed| self.forecast_to_save(&placed.choice, &levers[placed.lever], &force));
+        let saved = saved.and_then(|placed| self.forecast_to_save(&placed.choice, &levers[placed.lever]));
         let versions = force.oldest_and_newest_version();
         let new = pasted.as_ref().map(|placed| menu.values_of_choice(&placed.choice)).unwrap_or_default();
         let asked = asked.map(|placed| {

@@ -226,11 +226,7 @@ mod tests {
 
         assert!(tried("0.3", "1") && tried("0.3", "0.25") && tried("119", "7") && tried("[1, 2]", "[3, 4]"));
         assert!(tried("\"10s\"", "20s") && tried("true", "false"));
-        assert!(
-            !tried("119", "7.5")
-                && !tried("[1, 2]", "[3]")
-                && !tried("0.3", "much")
-                && !tried("\"10s\"", "3")
-        );
+        assert!(!tried("119", "7.5") && !tried("[1, 2]", "[3]"));
+        assert!(!tried("0.3", "much") && !tried("\"10s\"", "3"));
     }
 }

@@ -18,14 +18,11 @@ use ctxsim_timeline::load;
 /// The prompt limit under a profile that has none, in tokens.
 const LIMIT: u64 = 200_000;
 /// How many sessions a policy is tried on by default, and how many one that is a program.
-const SESSIONS: u32 = 48;
-const PROGRAM_SESSIONS: u32 = 12;
+const SESSIONS: [u32; 2] = [48, 12];
 /// On how many sessions a law from which a policy exempts itself is tried until it is broken, and how many with a program.
-const EXEMPT_SESSIONS: u32 = 2_000;
-const EXEMPT_PROGRAM_SESSIONS: u32 = 48;
+const EXEMPT_SESSIONS: [u32; 2] = [2_000, 48];
 /// How many smaller sessions are tried to make a counterexample small, and how many with a program.
-const SHRINKS: u32 = 600;
-const PROGRAM_SHRINKS: u32 = 120;
+const SHRINKS: [u32; 2] = [600, 120];
 
 /// What policies are held against: how many random sessions, from which seed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -222,11 +219,8 @@ impl LawKit {
     /// Holds one policy against the laws.
     fn check_policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws> {
         let is_program = trial.policy.process.is_some();
-        let (usual, exempt, shrinks) = if is_program {
-            (PROGRAM_SESSIONS, EXEMPT_PROGRAM_SESSIONS, PROGRAM_SHRINKS)
-        } else {
-            (SESSIONS, EXEMPT_SESSIONS, SHRINKS)
-        };
+        let counts = [SESSIONS, EXEMPT_SESSIONS, SHRINKS];
+        let [usual, exempt, shrinks] = counts.map(|it| it[usize::from(is_program)]);
         let sessions = self.sessions.unwrap_or(usual);
         let is_exempt = |law: Law| trial.policy.allows.contains_key(law.name());
         let mut open: Vec<Law> = Law::ALL.to_vec();

@@ -78,7 +78,7 @@ impl<'c> PlayedSessions<'c> {
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
         let sessions = AgentSessions { menu, month, played: &played, min_evidence };
-        let Verdicts { levers, pasted, .. } = sessions.judge_choices(&sessions.settings_in_force());
+        let Verdicts { levers, pasted, .. } = sessions.judge_choices();
         let pair = |set: &String| set.split_once('=').and_then(|it| menu.pair_index(it.0, it.1));
         let choice = |lever: &Lever| lever.set.iter().map(pair).collect::<Option<MenuChoice>>();
         let judged = levers.into_iter().filter_map(|lever| Some((TriedChoice(choice(&lever)?), lever)));

@@ -134,7 +134,11 @@ impl FileSettings {
                     all.variables.extend(it.variable.map(|it| (setting.key.clone(), it)));
                 }
                 Some((Err(help), it)) => {
-                    problems.push(unusable_value_problem(agent, file, text, (setting, &it), help));
+                    let field = it.variable.as_ref().unwrap_or(&setting.key);
+                    let message = format!("`{}` is not a value of {}", it.value, agent.name);
+                    let mut problem = Diagnostic::at(Code("setting-value"), field, message).help(help);
+                    problem.place.line_column = it.at.map(|it| line_column(text, it));
+                    problems.push(problem.in_file(file));
                 }
                 Some((Ok(None), _)) | None => {}
             }
@@ -353,19 +357,4 @@ fn invalid_json_error(file: &str, error: &serde_json::Error) -> Error {
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
     let help = "give the agent's own settings file; JSON has no comments and no comma before a bracket";
     vec![problem.help(help)].into()
-}
-
-/// Says that a value cannot be used.
-fn unusable_value_problem(
-    agent: &Agent,
-    file: &str,
-    text: &str,
-    (setting, stated): (&AgentSetting, &StatedValue),
-    help: String,
-) -> Diagnostic {
-    let field = stated.variable.as_ref().unwrap_or(&setting.key);
-    let message = format!("`{}` is not a value of {}", stated.value, agent.name);
-    let mut problem = Diagnostic::at(Code("setting-value"), field, message).help(help).in_file(file);
-    problem.place.line_column = stated.at.map(|it| line_column(text, it));
-    problem
 }

@@ -85,7 +85,7 @@ impl AgentSessions<'_> {
     }
 
     /// Judges everything that is tried as one family.
-    pub(super) fn judge_choices(&self, in_force: &SettingsInForce<'_>) -> Verdicts {
+    pub(super) fn judge_choices(&self) -> Verdicts {
         let effects = self.played.iter().map(|session| SessionEffects::new(session, self.menu)).listed();
         // A choice with a pair that does nothing in any session is the same as a smaller one.
         let acts = |pair: &usize| self.played.iter().any(|session| session.pair_has_effect(*pair));
@@ -102,7 +102,7 @@ impl AgentSessions<'_> {
         let mut levers: Vec<(usize, Lever)> = Vec::new();
         for (nth, judged) in judged.into_iter().enumerate() {
             let choice = choices[nth];
-            let mut lever = self.complete_lever(choice, judged, month_usd, in_force);
+            let mut lever = self.complete_lever(choice, judged, month_usd);
             // Whom a choice concerns is asked of what a reader may set alone, and of what is pasted.
             if lever.word.is_some() || self.menu.is_requested_choice(choice) {
                 if lever.set.len() == 1 || Some(nth) == best {
@@ -163,13 +163,7 @@ impl AgentSessions<'_> {
     }
 
     /// Adds to a lever that was judged what it is worth in a month, and what is known of its choice.
-    fn complete_lever(
-        &self,
-        choice: &MenuChoice,
-        judged: Lever,
-        month_usd: Option<f64>,
-        in_force: &SettingsInForce<'_>,
-    ) -> Lever {
+    fn complete_lever(&self, choice: &MenuChoice, judged: Lever, month_usd: Option<f64>) -> Lever {
         let expected = if judged.word == Some(Word::Do) { judged.expected } else { judged.change };
         let families = self.menu.added_policy_families(choice);
         // Lifetimes edit no prompt, so that no turn is added for them.
@@ -184,7 +178,7 @@ impl AgentSessions<'_> {
         }
         .with_monthly_cost(month_usd);
         if lever.word == Some(Word::Try) {
-            let is_by_cost = !self.values_before_choice(choice, in_force).is_empty();
+            let is_by_cost = !self.values_before_choice(choice).is_empty();
             let bills = self.earlier_bills(choice, is_by_cost);
             lever.sessions_to_know = expected.and_then(|change| bills.n_later_sessions_needed(change));
         }
@@ -209,8 +203,9 @@ impl AgentSessions<'_> {
     }
 
     /// Returns the settings in force that a choice changes, where later sessions can be played with them.
-    fn values_before_choice(&self, choice: &MenuChoice, in_force: &SettingsInForce<'_>) -> SettingValues {
-        in_force.replay_values(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
+    fn values_before_choice(&self, choice: &MenuChoice) -> SettingValues {
+        let changed = self.menu.values_of_choice(choice);
+        self.settings_in_force().replay_values(changed.keys()).unwrap_or_default()
     }
 
     /// Returns what sessions were billed, and what a choice does to them.
@@ -221,14 +216,9 @@ impl AgentSessions<'_> {
 
     /// Returns what to write down of a choice, so that later sessions can be held against it. Sessions are measured by what they cost with
     /// what is in force, where later ones can be played with it. Nothing is expected of what changes nothing.
-    pub(super) fn forecast_to_save(
-        &self,
-        choice: &MenuChoice,
-        lever: &Lever,
-        in_force: &SettingsInForce<'_>,
-    ) -> Option<SavingsForecast> {
+    pub(super) fn forecast_to_save(&self, choice: &MenuChoice, lever: &Lever) -> Option<SavingsForecast> {
         lever.word?;
-        let before = self.values_before_choice(choice, in_force);
+        let before = self.values_before_choice(choice);
         let EarlierBills { kinds, pooled, drift } = self.earlier_bills(choice, !before.is_empty());
         let versions = self.played.iter().map(|it| it.seen.version.clone());
         Some(SavingsForecast {
