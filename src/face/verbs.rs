@@ -150,8 +150,7 @@ impl Comparison {
         let min_evidence = asked.min_evidence.unwrap_or(MIN_EVIDENCE);
         let tuning = Tuning::new(&catalog, &comparison, TriedVariants { goal, ..tried }, min_evidence, seed)?;
         let tuned = tuning.tune(asked.threads, &|_, _| {})?;
-        let policy = &comparison.policies[1];
-        let file = tuned_policy_text(&catalog, policy, "tuned", &tuned, Format::Ron)?;
+        let file = tuned_policy_text(&catalog, &comparison.policies[1], "tuned", &tuned, Format::Ron)?;
         let (json, text) = (json_text(&tuned), tune::terminal_text(&tuned, false, Some(WIDTH)));
         Answer::from_values(Tuned { file, ..tuned }, json, text)
     }
@@ -165,8 +164,7 @@ impl Comparison {
     #[cfg(feature = "cli")]
     pub fn check(self, snapshots: impl AsRef<Path>) -> Result<Answer<Check>, Error> {
         let (catalog, comparison, asked) = self.into_app_inputs()?;
-        let suites: Vec<String> = comparison.suite.into_iter().collect();
-        let allows = comparison.allow_process;
+        let (suites, allows) = (comparison.suite.into_iter().collect(), comparison.allow_process);
         let all =
             ctxsim_cli::check_suites_silently(&catalog, suites, snapshots.as_ref(), allows, asked.threads)?;
         let text = ctxsim_report::checkup::draw_suite_checks(&all, Some(WIDTH));

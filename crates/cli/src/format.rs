@@ -47,17 +47,13 @@ const fn known_format(
 
 /// A remark between the signs that Markdown and SVG share.
 const COMMENT: WrittenByRemark = WrittenByRemark::Comment("<!-- ", " -->");
+const IN_PAGE: WrittenByRemark = WrittenByRemark::AfterDoctype;
 
 /// The formats of whole results; those of rows are in [`row::FORMATS`].
 const FORMATS: [KnownFormat; 7] = [
     known_format(FormatArg::TABLE, "Tables for the terminal", &["txt"], WrittenByRemark::Line),
     known_format(FormatArg::MARKDOWN, "Markdown tables", &["md", "markdown"], COMMENT),
-    known_format(
-        FormatArg::HTML,
-        "Self-contained page with charts and tables",
-        &["html", "htm"],
-        WrittenByRemark::AfterDoctype,
-    ),
+    known_format(FormatArg::HTML, "Self-contained page with charts and tables", &["html", "htm"], IN_PAGE),
     known_format(FormatArg::SVG, "One chart: the first, or the one given by `--chart`", &["svg"], COMMENT),
     known_format(FormatArg::GITHUB, "Markdown for a GitHub job summary, with folded details", &[], COMMENT),
     known_format(FormatArg::JUNIT, "JUnit XML", &["xml"], WrittenByRemark::None),

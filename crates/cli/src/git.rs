@@ -88,11 +88,8 @@ pub(super) fn read_policy_revisions<'n>(
     may_start_programs: bool,
 ) -> Result<RevisionCatalog> {
     let with = read_existing_policy_revisions(catalog, policy_names, may_start_programs)?;
-    if with.lacking.is_empty() {
-        Ok(with)
-    } else {
-        Err(with.lacking.into_iter().map(|it| it.1).listed().into())
-    }
+    let lacking = with.lacking.iter().map(|it| it.1.clone()).listed();
+    if lacking.is_empty() { Ok(with) } else { Err(lacking.into()) }
 }
 
 /// Reads those of the named policies that their revisions have; where programs may start, a policy that is one gets
@@ -116,13 +113,10 @@ pub(super) fn read_existing_policy_revisions<'n>(
         let (folder, path) = policy_root_and_relative_path(catalog, policy)?;
         let key = (revision.to_owned(), folder.clone());
         let repository = get_or_try_insert(&mut repositories, &folder, || Repository::find_around(&folder))?;
-        let tree = get_or_try_insert(&mut known, &key, || {
-            read_inputs_in_repository(&repository, revision, &folder)
-        })?;
-        let is_there = tree.text(&path).is_some();
-        let Some(path) =
-            is_there.then_some(path.clone()).or_else(|| path_before_rename(&tree, &folder, &path))
-        else {
+        let read = || read_inputs_in_repository(&repository, revision, &folder);
+        let tree = get_or_try_insert(&mut known, &key, read)?;
+        let there = tree.text(&path).map(|_| path.clone());
+        let Some(path) = there.or_else(|| path_before_rename(&tree, &folder, &path)) else {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
             with.lacking
@@ -131,9 +125,8 @@ pub(super) fn read_existing_policy_revisions<'n>(
         };
         with.catalog = with.catalog.with_policy_of_revision(name, &tree, &path);
         if may_start_programs && with.catalog.policy(name)?.spec.process.is_some() {
-            let tree = get_or_try_insert(&mut checked_out, &key, || {
-                with.check_out_revision(&repository, &tree, &folder)
-            })?;
+            let check_out = || with.check_out_revision(&repository, &tree, &folder);
+            let tree = get_or_try_insert(&mut checked_out, &key, check_out)?;
             with.catalog = with.catalog.with_policy_of_revision(name, &tree, &path);
         }
     }

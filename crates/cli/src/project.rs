@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 pub(super) const GIT: &str = ".git";
 
 /// A project: whoever wrote its files need not be who runs the command.
-#[derive(Debug)]
 pub(super) struct Project {
     /// The top of the work tree, else the working folder; `None` if that cannot be found, and then every link may be the project's.
     root: Option<PathBuf>,

@@ -25,6 +25,8 @@ use clap::{Parser, Subcommand};
 
 use crate::exit_code;
 use crate::output::ToneArgs;
+use prices::PricesCommand;
+use store::StoreCommand;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -104,13 +106,13 @@ pub(super) enum Command {
     Validate(inputs::ValidateArgs),
     /// Import price lists as profiles, or show what newer ones change
     #[command(subcommand)]
-    Prices(prices::PricesCommand),
+    Prices(PricesCommand),
     /// Fold the parts of a run, or merge the shards of a sweep
     #[command(name = "run --merge", display_name = "ctxsim-run-merge", hide = true, after_help = sweep::MERGE_EXAMPLES)]
     Merge(sweep::MergeArgs),
     /// Export a memory's contents after a conversation, or verify an export
     #[command(subcommand, name = "run --store", display_name = "ctxsim-run-store", hide = true)]
-    Store(store::StoreCommand),
+    Store(StoreCommand),
     /// Fit the numbers of a memory to what your own agent answered
     #[command(name = "tune --fit", display_name = "ctxsim-tune-fit", hide = true, after_help = fit::EXAMPLES)]
     Fit(fit::FitArgs),
@@ -152,8 +154,10 @@ impl Command {
             Self::List(args) => list::print_catalog(catalog, &args),
             Self::Show(args) => inputs::print_input(catalog, &args),
             Self::Validate(args) => inputs::validate_inputs(catalog, &args),
-            Self::Prices(command) => prices::run_prices_command(&command, catalog),
-            Self::Store(command) => store::run_store_command(catalog, &command),
+            Self::Prices(PricesCommand::Import(args)) => prices::import_price_lists(&args),
+            Self::Prices(PricesCommand::Update(args)) => prices::update_profile_prices(&args, catalog),
+            Self::Store(StoreCommand::Write(args)) => store::export_memory(catalog, &args),
+            Self::Store(StoreCommand::Read(args)) => store::verify_by_replay(catalog, &args),
             Self::Man(args) => inputs::write_manual(&args),
             Self::Completions(args) => inputs::print_completions(&args),
         }?;

@@ -48,7 +48,6 @@ const FIXED: [(&str, &str); 3] =
 const USERS: &str = "GIT_CONFIG";
 
 /// A repository whose git directory is held fixed.
-#[derive(Debug)]
 pub(super) struct Repository {
     /// The program.
     git: PathBuf,
@@ -59,7 +58,6 @@ pub(super) struct Repository {
 }
 
 /// A file of a revision.
-#[derive(Debug)]
 pub(super) struct Blob {
     id: String,
     pub(super) kind: BlobKind,

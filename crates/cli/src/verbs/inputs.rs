@@ -133,12 +133,7 @@ pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
 }
 
 fn kind_of_arg(named: InputKindArg) -> InputKind {
-    match named {
-        InputKindArg::Policy => InputKind::Policy,
-        InputKindArg::Scenario => InputKind::Scenario,
-        InputKindArg::Profile => InputKind::Profile,
-        InputKindArg::Suite => InputKind::Suite,
-    }
+    InputKind::ALL[named as usize]
 }
 
 /// Reports a file extension that does not match the format written.

@@ -46,11 +46,8 @@ pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<()> {
     let on = args.wide.stdout_terminal();
     let kinds = match args.kind {
         None => InputKind::ALL.to_vec(),
-        Some(KindArg::Policies) => vec![InputKind::Policy],
-        Some(KindArg::Scenarios) => vec![InputKind::Scenario],
-        Some(KindArg::Profiles) => vec![InputKind::Profile],
-        Some(KindArg::Suites) => vec![InputKind::Suite],
         Some(KindArg::Formats) => return print_log_formats(&args.filter, on),
+        Some(kind) => vec![InputKind::ALL[kind as usize]],
     };
     let mut text = String::new();
     let is_glance = args.kind.is_none() && args.filter.is_empty();

@@ -78,16 +78,8 @@ pub(crate) struct UpdatePricesArgs {
     pub force: ForceArgs,
 }
 
-/// Runs a command on price lists.
-pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> Result<()> {
-    match command {
-        PricesCommand::Import(args) => import_price_lists(args),
-        PricesCommand::Update(args) => update_profile_prices(args, catalog),
-    }
-}
-
 /// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
-fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
+pub(super) fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
@@ -198,7 +190,7 @@ fn write_profiles<'p>(
 }
 
 /// Prints what lists change in the profiles, and writes those that change.
-fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<()> {
+pub(super) fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;

@@ -62,16 +62,8 @@ pub(crate) struct StoreReadArgs {
     pub process: ProcessArgs,
 }
 
-/// Writes or checks an export.
-pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<()> {
-    match command {
-        StoreCommand::Write(args) => export_memory(catalog, args),
-        StoreCommand::Read(args) => verify_by_replay(catalog, args),
-    }
-}
-
 /// Plays a conversation and writes the memory's final contents.
-fn export_memory(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
+pub(super) fn export_memory(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
     let named = [&args.policy, &args.scenario, &args.profile];
     let plan = plan_memory_run(catalog, args.process, named, args.seed, &args.set)?;
     let ConversationArgs { length, trial } = args.conversation;
@@ -108,7 +100,7 @@ fn export_memory(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
 }
 
 /// Reads an export, replays its conversation and reports the first difference.
-fn verify_by_replay(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
+pub(super) fn verify_by_replay(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
             let below = |problem: Diagnostic| {

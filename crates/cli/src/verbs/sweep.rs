@@ -224,14 +224,12 @@ fn write_tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Inp
 fn write_sweep(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &InputFiles) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => json::sweep_json(sweep).map_err(unwritable_error),
-        FormatArg::SVG => match sweep.frontier_chart() {
-            Some(figure) => figure.to_svg_file().map_err(unwritable_error),
-            None => {
-                let message = "cost and evidence are unknown at these points";
-                let help = "name scenarios that declare evidence needs";
-                Err(Error::refused(Code("chart-missing"), message, help))
-            }
-        },
+        FormatArg::SVG => {
+            let message = "cost and evidence are unknown at these points";
+            let help = "name scenarios that declare evidence needs";
+            let missing = || Error::refused(Code("chart-missing"), message, help);
+            sweep.frontier_chart().ok_or_else(missing)?.to_svg_file().map_err(unwritable_error)
+        }
         _ => Ok(terminal_text(sweep, shown.details, shown.to.shown.terminal())),
     };
     shown.to.write_text_and_page(inputs, format, || html_page(sweep), text)

@@ -41,14 +41,11 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
         all => played(&all.iter().map(|it| &it.input).listed()).ok(),
     };
     let together = together.unwrap_or_else(|| current_numbers(moved));
-    let mut causes = Vec::new();
-    for OldInputRun { input, .. } in &known {
-        if let OldInput::File(kind, name, _) = input
-            && *kind == InputKind::Policy.noun()
-        {
-            causes.extend(replay.causes_since_old_policy(name));
-        }
-    }
+    let policies = known.iter().filter_map(|it| match &it.input {
+        OldInput::File(kind, name, _) if *kind == InputKind::Policy.noun() => Some(name),
+        _ => None,
+    });
+    let causes = policies.flat_map(|it| replay.causes_since_old_policy(it)).listed();
     let OldState { unplayed, version, notes, .. } = changes;
     up.set_causes_of_moves(&OldInputRuns { alone, together, unplayed, version });
     up.notes.extend(notes);
