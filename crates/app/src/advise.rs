@@ -41,9 +41,6 @@ pub(crate) use play::{
     read_log_data,
 };
 
-/// Why a session is left out that another agent made than the one that is named.
-const OF_ANOTHER: &str = "of another agent";
-
 /// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct AdviceRequest {
@@ -140,7 +137,9 @@ fn play_sessions_of_all<T: Send>(
     let is_other =
         |it: &(PlayedSession, T)| menus.named.is_some() && menus.agent_of_log(&it.0.seen).is_none();
     let (others, own): (Vec<_>, Vec<_>) = all.into_iter().partition(is_other);
-    skipped.extend(others.iter().map(|it| SkippedFile::not_asked(&it.0.seen.name, OF_ANOTHER.to_owned())));
+    skipped.extend(
+        others.iter().map(|it| SkippedFile::not_asked(&it.0.seen.name, "of another agent".to_owned())),
+    );
     if !own.is_empty() && !own.iter().any(|it| whose.includes_folder(&it.0.seen.project)) {
         return Err(asked::no_session_of_owner_error(own.iter().map(|it| &it.0.seen.project), &whose));
     }

@@ -281,12 +281,9 @@ pub fn try_out_program(catalog: &Catalog, name: &str) -> Result<()> {
         })?;
         found.extend(ended.into_iter().flatten().next().map(|it| it.to_string()));
     }
-    if found.is_empty() {
-        return Ok(());
-    }
     let told = found.into_iter().map(|fault| {
         Diagnostic::at(Code("process-fault"), "process", fault)
             .help("correct the program; docs/reference/processes.md describes the messages and the answers")
     });
-    Err(loaded.locate_problems(told.listed()).into())
+    Ok(fail_if_any(loaded.locate_problems(told.listed()))?)
 }

@@ -95,16 +95,8 @@ impl<'l> PlayedLoad<'l> {
     fn play(load: &'l Load, plan: &Plan, progress: Progress<'_>) -> Self {
         let as_recorded = &*plan.as_recorded;
         let billed = load.is_under_own_model.then_some(as_recorded);
-        let sinks = Sinks {
-            rows: true,
-            trials: true,
-            breaks: true,
-            answers: true,
-            settings: true,
-            billed,
-            ..Sinks::default()
-        };
-        let taken = load.takes(&sinks, progress);
+        let by_request = Sinks { rows: true, trials: true, breaks: true, answers: true, ..Sinks::default() };
+        let taken = load.takes(&Sinks { settings: true, billed, ..by_request }, progress);
         let session = session_report(load, as_recorded, &plan.models, taken.billed.as_deref());
         Self { load, session, taken }
     }

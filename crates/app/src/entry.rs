@@ -87,14 +87,10 @@ impl ReadyLoad {
         let ready = |workload| {
             let load = self.to_load(workload, plan)?;
             let is_told = !self.indexing.beside.is_empty();
-            let session = if has_several || is_told {
-                format!(" --session {}", quoted(&load.name))
-            } else {
-                String::new()
-            };
+            let session = (has_several || is_told).then(|| format!(" --session {}", quoted(&load.name)));
             // What others tell of a session is told where they are named, too.
             let named = if is_told { self.among.clone() } else { self.scenario_argument() };
-            let arguments = format!("{named}{session}");
+            let arguments = named + &session.unwrap_or_default();
             let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
             let is_twin = session.is_some_and(|it| self.indexing.twins.contains_key(it));
             Ok(Load { arguments, is_twin, project: self.recording_folder(), ..load })
@@ -117,9 +113,8 @@ impl ReadyLoad {
     /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
     pub(super) fn glance_at_sessions(&self) -> Option<Vec<Glance>> {
         let scanned: Option<Vec<Glance>> = self.indexing.sessions.iter().map(Indexed::glance).collect();
-        scanned
-            .filter(|it| !it.is_empty())
-            .or_else(|| load::glance_at_recording(&self.loaded, &self.spec).filter(|it| !it.is_empty()))
+        let read = || load::glance_at_recording(&self.loaded, &self.spec);
+        scanned.filter(|it| !it.is_empty()).or_else(read).filter(|it| !it.is_empty())
     }
 
     /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
@@ -295,19 +290,16 @@ pub(super) fn no_effect_policy_problem(
     policies: &[&str],
     loads: &[&str],
 ) -> Diagnostic {
-    let fields: Vec<String> = unread.0.iter().map(|it| format!("`{}`", it.field())).listed();
+    let fields = listed(&unread.0.iter().map(|it| format!("`{}`", it.field())).listed());
     let [reads, policy] = kind.words;
     let (they, set, have) = if policies.len() == 1 { ("it", "sets", "has") } else { ("they", "set", "have") };
-    let names: Vec<String> = policies.iter().map(|it| (*it).to_owned()).listed();
+    let names = listed(&policies.iter().map(|it| (*it).to_owned()).listed());
     let load = match loads {
         [only] => (*only).to_owned(),
         all => format!("{} and {}", all[0], counted(all.len() - 1, "more scenario")),
     };
-    let message = format!(
-        "{} {have} no effect on {load}: {they} only {set} {}, and that scenario {reads}",
-        listed(&names),
-        listed(&fields)
-    );
+    let message =
+        format!("{names} {have} no effect on {load}: {they} only {set} {fields}, and that scenario {reads}");
     let scenarios = distinct(unread.0.iter().map(|it| it.scenario()));
     let scenarios = scenarios.iter().map(|it| format!("`{it}`")).listed().join(" or ");
     let help = format!("name a scenario such as {scenarios}, or for this one a policy such as `{policy}`");

@@ -134,8 +134,7 @@ impl LawReport {
         };
         self.failed_policies().take(n_policies_max).for_each(|it| text += &it.to_text(self.seed));
         if failed > n_policies_max {
-            let more = failed - n_policies_max;
-            text += &format!("{more} more fail: see `--format json`\n");
+            text += &format!("{} more fail: see `--format json`\n", failed - n_policies_max);
         }
         text
     }
@@ -203,11 +202,8 @@ impl LawKit {
         let (Some(entry), Some(profile)) = (plan.scenarios.first(), plan.profiles.first()) else {
             return Ok(LawReport { seed: self.seed, prompt_limit: LIMIT, policies: Vec::new() });
         };
-        let limits = if profile.limits.prompt == UNLIMITED {
-            Limits { prompt: LIMIT, window: LIMIT, output: profile.limits.output }
-        } else {
-            profile.limits
-        };
+        let bounded = Limits { prompt: LIMIT, window: LIMIT, output: profile.limits.output };
+        let limits = if profile.limits.prompt == UNLIMITED { bounded } else { profile.limits };
         let tried = in_order(entry.policies.len(), |nth| {
             let trial = LawTrial { policy: &entry.policies[nth], limits, rules: &profile.cache };
             self.check_policy(&trial, plan.arguments.get(nth))

@@ -125,9 +125,7 @@ impl NamedPolicies<'_> {
         if let Some(name) = name.filter(|_| mine.is_empty()) {
             return Err(self.unknown_policy_problem(setting, name));
         }
-        let Some(param) = setting.param() else {
-            return apply_to_policies(setting, specs, &mine);
-        };
+        let Some(param) = setting.param() else { return apply_to_policies(setting, specs, &mine) };
         let reads = |it: &usize| specs[*it].params_read().is_none_or(|it| it.contains(param));
         let declares = |it: &usize| specs[*it].params.contains_key(param);
         let readers: Vec<usize> = mine.iter().copied().filter(|it| declares(it) && reads(it)).listed();
@@ -208,11 +206,8 @@ fn unused_param_problem<'a>(
 
 /// Reports a parameter that several policies have.
 fn ambiguous_param_problem(setting: &Override, param: &str, names: &[&str]) -> Box<Diagnostic> {
-    let message = format!(
-        "{} policies have a parameter `{param}`: {}",
-        names.len(),
-        join_in_backticks(names.iter().copied())
-    );
+    let all = join_in_backticks(names.iter().copied());
+    let message = format!("{} policies have a parameter `{param}`: {all}", names.len());
     let path = setting.field();
     let help = format!("name one, as in `{}.{path}=…`, or use `*.{path}=…` for all of them", names[0]);
     at_override(setting, Diagnostic::at(AMBIGUOUS, "", message).help(help))

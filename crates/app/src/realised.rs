@@ -251,8 +251,7 @@ fn check_people_known(named: &[String], later: &[SizedSession]) -> Result<()> {
             format!("later sessions are of {}", listed(&known))
         })
     };
-    let problems: Vec<Diagnostic> = named.iter().filter(|it| !is_known(it)).map(unknown).listed();
-    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    Ok(fail_if_any(named.iter().filter(|it| !is_known(it)).map(unknown).listed())?)
 }
 
 /// Says what a reader must know of the sessions.

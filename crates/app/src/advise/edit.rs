@@ -239,10 +239,10 @@ impl<'f> FileText<'f> {
     fn remove_key(&mut self, key: &str, top_created_key: &str) -> Result<()> {
         let text = match self.form {
             SettingsForm::Json => {
-                let without = without_member(&self.text, key).ok_or_else(|| self.unsafe_change_error(key))?;
+                let mut text =
+                    without_member(&self.text, key).ok_or_else(|| self.unsafe_change_error(key))?;
                 // What holds nothing any more, and was made for this.
                 let mut steps: Vec<&str> = key.split('.').collect();
-                let mut text = without;
                 while steps.len() > top_created_key.split('.').count() {
                     steps.pop();
                     let above = steps.join(".");

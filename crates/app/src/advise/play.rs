@@ -66,10 +66,8 @@ impl LogData {
     pub(crate) fn session_kind_label(&self) -> String {
         const LENGTHS: [u64; 3] = [20, 60, 180];
         let lane = if self.is_of_agent { "sub-agent" } else { "main" };
-        let length = match LENGTHS.into_iter().find(|it| self.requests <= *it) {
-            Some(most) => format!("up to {most} requests"),
-            None => "longer".to_owned(),
-        };
+        let most = LENGTHS.into_iter().find(|it| self.requests <= *it);
+        let length = most.map_or_else(|| "longer".to_owned(), |most| format!("up to {most} requests"));
         format!("{lane}, {}, {length}", self.model)
     }
 }

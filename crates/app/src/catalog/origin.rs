@@ -338,7 +338,7 @@ impl Catalog {
 pub const REVISION_MARK: &str = "rev:";
 
 /// The policy files of a folder in a revision.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// The user's name for it: a branch, a tag, a commit.
     name: String,
@@ -358,8 +358,7 @@ impl Revision {
 
     /// Returns the same revision with its folder checked out.
     pub fn with_checkout(&self, folder: PathBuf) -> Self {
-        let Self { name, folder: own, files, .. } = self;
-        Self { name: name.clone(), folder: own.clone(), files: files.clone(), checkout: Some(folder) }
+        Self { checkout: Some(folder), ..self.clone() }
     }
 
     /// Returns the user's name for it.

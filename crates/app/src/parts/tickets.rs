@@ -158,10 +158,9 @@ pub fn play_tickets(
     let plan = plan_tickets(catalog, &job.comparison, tickets)?;
     let rules = plan.rules_digest(job.head.min_evidence);
     if rules != job.rules {
-        let message = format!(
-            "policies, profiles or options are not those of the job: {rules} instead of {}",
-            job.rules
-        );
+        let wanted = &job.rules;
+        let message =
+            format!("policies, profiles or options are not those of the job: {rules} instead of {wanted}");
         let help = "give every machine the same files and the same ctxsim";
         return Err(Diagnostic::at(Code("part-job"), "rules", message).help(help).into());
     }

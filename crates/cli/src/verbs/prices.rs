@@ -95,9 +95,7 @@ pub(super) fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
         let n_before = profiles.len();
         for profile in placed {
             match profiles.entry(profile.name.to_lowercase()) {
-                Slot::Vacant(slot) => {
-                    slot.insert(profile);
-                }
+                Slot::Vacant(slot) => _ = slot.insert(profile),
                 Slot::Occupied(_) => unplaced.push(Unplaced {
                     list: found.list,
                     name: profile.name,
