@@ -28,8 +28,7 @@ pub(super) struct LoadResults {
 impl LoadResults {
     pub(super) fn from_runs(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
         let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
-        let unpriced =
-            if is_unpriced { load.profiles.iter().map(missing_prices_of).listed() } else { Vec::new() };
+        let unpriced = load.profiles.iter().filter(|_| is_unpriced).map(missing_prices_of).listed();
         let losses =
             load.timeline().and_then(|it| it.recorded.as_ref()).map_or_else(Vec::new, |it| it.losses.clone());
         Self { runs, notes: notes_on_load(load), session, losses, unpriced }

@@ -316,10 +316,8 @@ fn size_sessions_as_forecast(
     let values = |all: &[String]| -> SettingValues {
         all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
     };
-    let before = values(&saved.before);
-    let mut after = before.clone();
-    after.extend(values(&saved.set));
-    let states = [before, after];
+    let after = [&saved.before[..], &saved.set].concat();
+    let states = [values(&saved.before), values(&after)];
     let policies = SettingPolicies { catalog, agent };
     let play = |it: &Comparison| costs_under_settings(it, policies, &states, threads, progress);
     let mut played = play(comparison)?;

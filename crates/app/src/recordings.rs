@@ -40,9 +40,8 @@ pub fn read_selected_recordings(
         let profile = timeline.main_model().and_then(|it| models.profile_for_model(&it.name).ok());
         selection.candidate_of_timeline(timeline, "", profile.map(|it| it.name.as_str()).into_iter())
     };
-    let (mut files, mut skipped) = (Vec::new(), Vec::new());
+    let (mut files, mut skipped, mut all) = (Vec::new(), Vec::new(), Vec::new());
     let mut candidates: Vec<Vec<NewestCandidate>> = Vec::new();
-    let mut all = Vec::new();
     for given in &comparison.scenarios {
         let FoundScenarios { found, left_out } = catalog.search_scenarios(given)?;
         skipped.extend(left_out.into_iter().map(SkippedFile::from));

@@ -74,9 +74,8 @@ pub(super) fn note_on_recounted_tokens(load: &Load) -> Option<String> {
     let recorded = timeline.counted_by().map_or(model.name.as_str(), |it| &it.about);
     let names = |is: fn(&Counting) -> bool| {
         let all = load.profiles.iter().enumerate();
-        let counted =
-            all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
-        let counted = counted.listed();
+        let counted = all.filter(|it| load.counting(it.0).as_ref().is_some_and(is));
+        let counted = counted.map(|it| it.1.name.as_str()).listed();
         (!counted.is_empty()).then(|| first_few(&counted))
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();

@@ -220,25 +220,22 @@ impl SettingPolicies<'_> {
             };
             by_base.insert(key, part.over(base));
         }
-        let mut whole = PolicyFile { recovery: None, ..PolicyFile::named("") };
+        let applies_to = Some(Lanes::Both);
+        let mut whole = PolicyFile { recovery: None, applies_to, ..PolicyFile::named("") };
         for (nth, part) in by_base.into_values().enumerate() {
-            add_part(&mut whole, with_unique_names(&part, nth)?);
+            let part = with_unique_names(&part, nth)?;
+            whole.params.extend(part.params);
+            whole.tables.extend(part.tables);
+            whole.ladders.extend(part.ladders);
+            whole.stages.extend(part.stages);
+            // Only one part may lay the prompt out: the first one that does.
+            whole.layout = whole.layout.or(part.layout);
+            whole.recovery = whole.recovery.or(part.recovery);
+            whole.summariser = whole.summariser.or(part.summariser);
+            whole.counter = whole.counter.or(part.counter);
         }
         Ok(Arc::new(Policy::new(&PolicyFile { name: "advise".to_owned(), ..whole })?))
     }
-}
-
-/// Adds what a part does to a whole. Only one part may lay the prompt out: the first one that does.
-fn add_part(whole: &mut PolicyFile, part: PolicyFile) {
-    whole.params.extend(part.params);
-    whole.tables.extend(part.tables);
-    whole.ladders.extend(part.ladders);
-    whole.stages.extend(part.stages);
-    whole.layout = whole.layout.take().or(part.layout);
-    whole.recovery = whole.recovery.take().or(part.recovery);
-    whole.summariser = whole.summariser.take().or(part.summariser);
-    whole.counter = whole.counter.take().or(part.counter);
-    whole.applies_to = Some(Lanes::Both);
 }
 
 /// Gives parameters and stages names of their own, so that parts with the same ones stay apart.
