@@ -38,9 +38,7 @@ fn made_up() {
         }
     }
     for n in [136, 70, 20] {
-        let newer = made_up::rates(Truth::Saves, n, Parting::Time, 200);
-        println!("{}", newer.row("something saves, newer half", n));
+        println!("{}", made_up::rates(Truth::Saves, n, Parting::Time, 200).row("saves, newer half", n));
     }
-    let one_person = made_up::rates(Truth::Saves, 40, Parting::OnePerson, 200);
-    println!("{}", one_person.row("something saves, one person", 40));
+    println!("{}", made_up::rates(Truth::Saves, 40, Parting::OnePerson, 200).row("saves, one person", 40));
 }

@@ -128,6 +128,28 @@ fn a_saving_of_one_session_and_a_setting_that_adds_nothing_are_no_do() {
     assert_eq!(index_of_best_do(&found), Some(0));
 }
 
+/// Makes 24 sessions in four months, six on a day of each, with what a row makes of them by month.
+fn by_month(row: impl Fn(usize) -> (f64, f64)) -> Vec<MadeUp> {
+    let noisy = |nth: usize, draw: &mut Draw| {
+        let (change, kept) = row(nth / 6);
+        vec![(change + 0.01 * normal(draw), kept)]
+    };
+    let mut made = sessions(24, noisy, 1);
+    let month = |nth: usize| FIRST_MS + (nth / 6) as i64 * 30 * DAY_MS;
+    made.iter_mut().enumerate().for_each(|(nth, it)| it.last_ms = month(nth));
+    made
+}
+
+#[test]
+fn what_some_months_save_or_keep_is_no_promise() {
+    let word = |made: &[MadeUp]| judged(made, &[row(&["a=1"])], 0.9)[0].word;
+    assert_eq!(word(&by_month(|_| (-0.1, 0.95))), Some(Word::Do));
+    let saving = by_month(|month| (if month % 2 == 0 { 0.02 } else { -0.2 }, 0.95));
+    assert_ne!(word(&saving), Some(Word::Do), "two of four months save");
+    let keeping = by_month(|month| (-0.1, if month == 2 { 0.75 } else { 0.97 }));
+    assert_eq!(word(&keeping), Some(Word::YourCall), "a month keeps little, and all of them 91%");
+}
+
 #[test]
 fn an_assumption_under_which_it_costs_keeps_a_saving_from_being_a_do() {
     let mut made = sessions(40, |_, draw| vec![(-0.1 + 0.03 * normal(draw), 1.0)], 1);

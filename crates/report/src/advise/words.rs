@@ -93,7 +93,6 @@ fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
     blocks.push(Block::Table(settings_in_force_grid(advice)));
     if !advice.lifetimes.is_empty() {
         blocks.push(Block::Table(lifetimes_grid(advice)));
-        blocks.extend(advice.lifetimes.iter().map(|it| Block::paragraph(describe_cheaper_lifetime(it))));
     }
     if n_levers_left_out(advice) > 0 {
         let all = advice.levers.iter().listed();
@@ -459,21 +458,6 @@ fn lifetimes_grid(advice: &AgentAdvice) -> Grid {
         ("break-even", &|it| or_none(it.break_even, percent)),
     ];
     Grid::from_columns("5 minutes or 1 hour", 1, &advice.lifetimes, &columns)
-}
-
-/// Says which lifetime is cheaper.
-fn describe_cheaper_lifetime(lifetimes: &LifetimeComparison) -> String {
-    let lane = lifetimes.lane;
-    let Some(change) = lifetimes.change else {
-        return format!("{lane}: what lifetimes cost is unknown, because a model has no price.");
-    };
-    let cheaper = if change < 0.0 { "an hour is" } else { "five minutes are" };
-    let is_sure = lifetimes.interval.is_some_and(|[low, high]| low * high > 0.0);
-    let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
-    let [written, again] = [lifetimes.written_tokens, lifetimes.rewritten_tokens].map(thousands);
-    format!(
-        "{lane}: {cheaper} cheaper{sure}. Of {written} tokens written with five minutes, {again} are written again after pauses of up to an hour."
-    )
 }
 
 fn describe_wish(advice: &AgentAdvice, wish: &WishEffect) -> String {

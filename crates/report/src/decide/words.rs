@@ -161,8 +161,7 @@ fn why_not_do(row: &JudgedRow<'_>, change: &CostChange) -> Option<String> {
     if row.effect().without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
     }
-    let set = &row.lever().set;
-    chances.part_may_cost.map(|part| format!("{} may cost more than it adds", set[part]))
+    chances.part_may_cost.map(|part| format!("{} may cost more than it adds", row.lever().set[part]))
 }
 
 /// Returns what a row costs that its user has to judge.
