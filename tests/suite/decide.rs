@@ -111,19 +111,19 @@ fn a_saving_of_one_session_and_a_setting_that_adds_nothing_are_no_do() {
     assert_ne!(found.word, Some(Word::Do), "{found:?}");
 
     // The second setting adds half a hundredth to the first, which saves a tenth: surely, or more or less.
-    let added = |noise: f64| {
+    let added = |mean: f64, noise: f64| {
         let rows = move |_: usize, draw: &mut Draw| {
-            let (first, second) = (-0.1 + 0.03 * normal(draw), -0.005 + noise * normal(draw));
+            let (first, second) = (-0.1 + 0.03 * normal(draw), mean + noise * normal(draw));
             vec![(first, 1.0), (second, 1.0), (first + second, 1.0)]
         };
         judged(&sessions(40, rows, 1), &[row(&["a=1"]), row(&["b=1"]), row(&["a=1", "b=1"])], 0.9)
     };
-    let found = added(0.001);
+    let found = added(-0.005, 0.001);
     assert_eq!((found[2].word, index_of_best_do(&found)), (Some(Word::Do), Some(2)), "small savings add up");
     let adds = found[2].adds.iter().map(|added| (added.set.as_str(), added.change));
     let adds: Vec<(&str, f64)> = adds.collect();
     assert!(adds[1].0 == "b=1" && (-0.007..-0.004).contains(&adds[1].1), "{adds:?}");
-    let found = added(0.1);
+    let found = added(0.004, 0.02);
     assert_eq!((found[2].word, found[2].why.as_str()), (Some(Word::Try), "b=1 may cost more than it adds"));
     assert_eq!(index_of_best_do(&found), Some(0));
 }

@@ -50,7 +50,10 @@ fn tables(text: &str, title: &str) -> Vec<ShownRows> {
     let rows = |part: &str| {
         let body = part.split_once('─').unwrap().1.lines().skip(1).take_while(|it| !it.is_empty());
         let mut rows = ShownRows { shown: 0, left_out: 0 };
-        for line in body.filter(|it| !it.starts_with(' ')).take_while(|it| !it.starts_with("Note: ")) {
+        for line in body
+            .filter(|it| !it.starts_with(' '))
+            .take_while(|it| !["Note: ", "Cheaper models "].iter().any(|end| it.starts_with(end)))
+        {
             match line.strip_prefix("… and ") {
                 Some(more) => rows.left_out = more.split(' ').next().unwrap().parse().unwrap(),
                 None => rows.shown += 1,

@@ -3,7 +3,6 @@
 use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request, sum_bills};
 use crate::beside_bill::BillFootnotes;
 pub use crate::beside_bill::Currency;
-use crate::explain::serialized_name;
 use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::import::{Indexed, ProviderExport, user_of};

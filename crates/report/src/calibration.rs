@@ -1,7 +1,6 @@
 //! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
 use super::{BillAsLogged, compactions, unforeseen};
-use crate::explain::serialized_name;
 use crate::prelude::*;
 use ctxsim_engine::calibrate::{
     BillPair, CLOSE_TOKENS, Calibration, FirstRequests, ReadClass, sum_of_sessions,

@@ -13,7 +13,6 @@ use ctxsim_input::profile::CacheRules;
 use ctxsim_timeline::row::fields;
 
 pub use words::render_prompt_text;
-pub(crate) use words::serialized_name;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
@@ -129,7 +128,7 @@ fn item_changes_json(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value
         let [before, after] = cause.change;
         group! {
             "by": words::describe_editor(cause.by, context.policy),
-            "at": cause.at.map(words::serialized_name),
+            "at": cause.at.map(serialized_name),
             "request": cause.request,
             "from": words::describe_state(&before),
             "from_tokens": before.tokens,
@@ -143,7 +142,7 @@ fn item_changes_json(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value
 fn item_json(item: &StandingItem, changes: Vec<Value>, with_text: bool) -> Value {
     let all = group! {
         "item": item.item,
-        "kind": words::serialized_name(item.kind),
+        "kind": serialized_name(item.kind),
         "tool": item.tool.clone(),
         "turn": item.turn_ix,
         "step": item.step,

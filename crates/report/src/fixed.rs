@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, for_each_logged_request};
 use crate::bill_by::{NOT_TOLD, SessionBill};
 use crate::prelude::*;
-use crate::session::sum_if_any;
 use ctxsim_base::quantity::sums;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};

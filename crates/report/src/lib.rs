@@ -399,6 +399,19 @@ pub(crate) fn counts_by_value<T: Hash + Eq>(values: impl Iterator<Item = T>) -> 
     counts
 }
 
+/// Returns a value's name in input files.
+pub(crate) fn serialized_name(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Adds up what some sessions have; nothing where none has it.
+fn sum_if_any<T: std::ops::AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
+    all.reduce(|mut sum, more| {
+        sum += more;
+        sum
+    })
+}
+
 /// Returns values in order, each once.
 pub fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.collect::<IndexSet<T>>().into_iter().listed()

@@ -5,7 +5,6 @@
 
 use super::decide::SESSIONS_MIN;
 use crate::blocks::Block;
-use crate::explain::serialized_name;
 use crate::prelude::*;
 use ctxsim_engine::measure::student;
 

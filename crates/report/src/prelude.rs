@@ -29,4 +29,4 @@ pub(crate) use crate::names::{
     capitalise, first_few, format_usd, last_folder_name, names_and_more, or_nothing, text_if, text_if_any,
     usd_decimals_up_to,
 };
-pub(crate) use crate::{Report, grouped};
+pub(crate) use crate::{Report, grouped, serialized_name, sum_if_any};

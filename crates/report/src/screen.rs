@@ -13,7 +13,7 @@ use crate::account::LimitsUsed;
 use crate::beside_bill::{BillFootnotes, SubAgentCost, UnbilledCost};
 use crate::lever::Lever;
 use crate::prelude::*;
-use crate::session::{BillCheck, sum_if_any};
+use crate::session::BillCheck;
 use crate::{NextCommands, SkippedFile};
 use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};

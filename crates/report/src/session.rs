@@ -1,7 +1,5 @@
 //! The recorded sessions of a report: what was read, and how well their bills are reproduced.
 
-use std::ops::AddAssign;
-
 use serde::{Deserializer, de};
 
 use super::filled::PromptContents;
@@ -352,14 +350,6 @@ const PROFILES_SHOWN: usize = 4;
 const ESTIMATED_MIN: f64 = 0.01;
 /// A longer command names its sessions by one word.
 pub(super) const COMMAND: usize = 90;
-
-/// Adds up what some sessions have; nothing where none has it.
-pub(super) fn sum_if_any<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
-    all.reduce(|mut sum, more| {
-        sum += more;
-        sum
-    })
-}
 
 /// Says on which side of the bill a predicted input cost is.
 pub(super) fn prediction_error_text(predicted: f64, billed: f64) -> String {

@@ -3,7 +3,6 @@
 use super::words::describe_field_changes;
 use crate::SessionReport;
 use crate::chart::requests::RunRequests;
-use crate::explain::serialized_name;
 use crate::made::MadeWith;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::listed_code;

@@ -159,7 +159,7 @@ fn recovery_lines(explanation: &Explanation) -> Vec<String> {
             (true, _) => format!("; {calls} expected calls for {}", format_token_count(need.fetched)),
             _ => String::new(),
         };
-        let (level, met) = (words::serialized_name(need.level), percent(need.met));
+        let (level, met) = (serialized_name(need.level), percent(need.met));
         format!("{level} with weight {weight}: {met} met{unmet}")
     };
     let explored = explanation.explored.as_ref().map(|explored| {

@@ -8,11 +8,6 @@ use ctxsim_engine::projection::State;
 use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
-/// Returns a value's name in input files.
-pub(crate) fn serialized_name(value: impl Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
 /// Returns a time in seconds, exactly.
 pub(super) fn format_seconds(ms: u64) -> String {
     let text = format!("{}.{:03}", thousands(ms / 1_000), ms % 1_000);
