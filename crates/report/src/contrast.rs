@@ -172,6 +172,7 @@ impl Contrast {
         // By how much it is met more, by its weight.
         let weighted = |it: &NeedChange| it.weight * (it.met[1] - it.met[0]);
         let n_less = needs.iter().filter(|it| weighted(it) < 0.0).count();
+        let needs_changed = [n_less, needs.len() - n_less];
         needs.order_by(|a, b| weighted(b).abs().total_cmp(&weighted(a).abs()));
         needs.truncate(SHOWN);
         let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
@@ -202,7 +203,7 @@ impl Contrast {
             split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
             breaks: sum_broken_prefixes(&with_rows),
             requests,
-            needs_changed: [n_less, needs.len() - n_less],
+            needs_changed,
             needs,
             facts: sum_changed_facts(&with_rows),
             stages: first.stages.iter().map(|it| sum_stage_change(it, &counted)).listed(),
