@@ -156,7 +156,7 @@ def test_advice_and_what_it_came_to(tmp_path):
     pair = "promptCacheTtl=1h"
     text = printed("advise", *paths[:6], "--try", pair, "--save", saved, "--format", "json")
     found = ctxsim.advise(paths[:6], tries=pair)
-    has_the_numbers_of(found, text, [r"agents\.\*\.(levers\.\*\.(people|projects)|wishes|asked)"])
+    has_the_numbers_of(found, text, [r"agents\.\*\.(levers\.\*\.(people|projects|adds)|wishes|asked|as_logged\.limits)"])
     assert found.forecast.strip() == saved.read_text(encoding="utf-8").strip()
     assert {it["word"] for it in found.levers.rows()} <= {"do", "your_call", "try", "dont", "cannot_tell"}
     assert found.agents.rows()[0]["sessions"] == 6 and found.current.rows()
@@ -180,7 +180,7 @@ def test_bill(folder):
     document = {key: it for key, it in found.document.items() if key != "next"}
     assert document == printed_
     lost = {path for path, it in numbers(document) if it not in shown(found)}
-    known = r"(predicted|bill\.(main|sub_agents|estimated)|waiting|read)\."
+    known = r"(predicted|bill\.(main|sub_agents|estimated|limits)|waiting|read)\."
     assert {it for it in lost if not re.match(known, it)} == set()
     assert found.total_usd == pytest.approx(sum(it["usd"] for it in found.by_day.rows())) and found.sessions == 2
 
@@ -191,7 +191,7 @@ def test_the_shared_sessions(reference):
     given = {"policies": ["identity", POLICY], "profiles": PROFILES[:2]}
     text = printed("sensitivity", *paths, "--policy", *given["policies"], "--profiles", *given["profiles"], "--format", "json")
     has_the_numbers_of(ctxsim.sensitivity(bench, **given), text)
-    has_the_numbers_of(ctxsim.advise(paths), printed("advise", *paths, "--format", "json"), [r"agents\.\*\.(levers\.\*\.(people|projects)|wishes)"])
+    has_the_numbers_of(ctxsim.advise(paths), printed("advise", *paths, "--format", "json"), [r"agents\.\*\.(levers\.\*\.(people|projects|adds)|wishes|as_logged\.limits)"])
 
 
 def test_what_does_not_exist_is_refused_with_the_nearest():

@@ -90,8 +90,7 @@ def _cheapest(it: Sensitivity) -> Iterator[Row]:
     for load in it.document["loads"]:
         costs = {(cell["profile"], cell["policy"]): cell["cost_usd"] for cell in load["cells"]}
         for row in load["cheapest"]:
-            cost = costs.get((row["profile"], row["policy"]))
-            yield flat(row) | {"scenario": load["scenario"], "cost_usd": cost}
+            yield flat(row) | {"scenario": load["scenario"], "cost_usd": costs.get((row["profile"], row["policy"]))}
 
 
 def _flips(it: Sensitivity) -> Iterator[Row]:
@@ -235,9 +234,8 @@ class Explanation(Answer):
     @property
     def cost(self) -> RequestCost:
         """What the request was billed."""
-        parts = self.document["cost_picodollars"]
-        usd = {name: None if it is None else Decimal(it).scaleb(-12) for name, it in parts.items()}
-        return RequestCost(**{f"{name}_usd": it for name, it in usd.items()})
+        parts = self.document["cost_picodollars"].items()
+        return RequestCost(**{f"{name}_usd": None if it is None else Decimal(it).scaleb(-12) for name, it in parts})
 
     @property
     def prefix(self) -> SharedPrefix:
@@ -563,11 +561,14 @@ _LEVER = """
         interval_high number: the other end
         evidence_kept number: share of the needed evidence that prompts would still hold
         evidence_low number: lower end of its interval
+        floor_risk number: chance that as many later sessions hold less of it than is asked for
         saved_minutes_month number: minutes of waiting saved a month
         sessions_to_know count: about how many later sessions would tell
         gone_at_extra_turns.percent number: extra turns at which the saving is gone, in percent
         gone_at_extra_turns.interval_low number: end of its interval
         gone_at_extra_turns.interval_high number: the other end
+        freed.* number: percent of the fullest window of the account that it would have left free, and its interval
+        ceiling.* count: of another model, the sessions that its prices are taken of, and those that are short enough to try it on
         set texts: settings, as `KEY=VALUE`
         name name: the kind of lever
         known_by name: `simulated` or `bills`
@@ -577,7 +578,7 @@ _LEVER = """
 
 
 def _of_agents(name: str) -> Any:
-    return lambda it: ({"agent": of["agent"]} | flat(row) for of in it.document["agents"] for row in of[name])
+    return lambda it: ({"agent": of["agent"]} | flat(row) for of in it.document["agents"] for row in of.get(name, ()))
 
 
 @dataclass(frozen=True)
@@ -629,6 +630,7 @@ class Advice(Answer):
         lambda it: map(flat, it.document["agents"]),
     )
     levers = Tabled("One row per lever, the most useful first.", _LEVER, _of_agents("levers"))
+    ceilings = Tabled("One row per other model: the most that its prices could save, with nothing said of its answers.", _LEVER, _of_agents("ceilings"))
     current = Tabled(
         "One row per setting of an agent, as it is now.",
         """
@@ -745,6 +747,7 @@ class Bill(Answer):
         lambda it: it.document["read"]["agents"],
     )
     levers = Tabled("One row per lever, the most useful first.", _LEVER, lambda it: map(flat, it.document["levers"]))
+    ceilings = Tabled("One row per other model: the most that its prices could save, with nothing said of its answers.", _LEVER, lambda it: map(flat, it.document.get("ceilings", ())))
 
 
 @dataclass(frozen=True, repr=False)

@@ -58,7 +58,7 @@ class Tabled(property):
     def made(self, answer: Any) -> Table:
         """Makes the table of an answer."""
         rows = list(self.rows(answer))
-        return table([(it.name, it.kind, values(it, rows)) for it in self.whole(rows)])
+        return table([(it.name, it.kind, [row.get(it.name) for row in rows]) for it in self.whole(rows)])
 
     def whole(self, rows: list[Row]) -> Iterator[Column]:
         """Returns the columns, with those of the rows in the place of a name that ends in `*`."""
@@ -88,8 +88,3 @@ def documented(says: str, columns: list[Column]) -> str:
         text = f"`{it.name}` ({it.kind})" + (f": {it.says}" if it.says else "")
         lines.extend(textwrap.wrap(text, 140, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
-
-
-def values(column: Column, rows: list[Row]) -> list[Any]:
-    """Returns the values of a column."""
-    return [row.get(column.name) for row in rows]

@@ -162,12 +162,9 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
 
 /// Says why nothing of an agent was written, or what to add; nothing where another agent's settings are asked for.
 fn why_unwritten(advice: &AgentAdvice, has_forecast: bool, asked: &AdviceRequest) -> Option<String> {
-    let known = Agent::all_by_file_name().ok()?;
+    let name = || Some(Agent::all_by_file_name().ok()?.iter().find(|it| it.1.name == advice.agent)?.0);
     let why = match &advice.asked {
-        _ if has_forecast => {
-            let name = known.iter().find(|it| it.1.name == advice.agent)?.0;
-            format!("add `--settings {name}=FILE`")
-        }
+        _ if has_forecast => format!("add `--settings {}=FILE`", name()?),
         Some(_) => "`--try` changes nothing in these sessions, or they are too few".to_owned(),
         None if asked.pairs.is_empty() => "nothing is “do”; name a setting with `--try KEY=VALUE`".to_owned(),
         None => return None,
