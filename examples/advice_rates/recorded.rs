@@ -1,9 +1,8 @@
 //! Recorded sessions, agent by agent.
 
 use ctxsim::app::Comparison;
-use ctxsim::app::advise::{AdviceRequest, PlayedSessions, TriedChoice};
+use ctxsim::app::advise::{AdviceRequest, JudgedChoice, PlayedSessions};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::lever::Lever;
 
 use crate::rates::{CameTo, FLOOR, Parting, Rates};
 
@@ -48,10 +47,11 @@ fn rates(folder: &PlayedSessions<'_>, agent: &str, parting: Parting, size: usize
         }
         let best = folder.cheapest_choice(agent, &all, FLOOR);
         let best = best.map_or(0.0, |it| folder.saving_and_evidence_shares(agent, &other, &it).0);
-        let (judged, pasted) = folder.judge_choices(agent, &read, FLOOR).unwrap_or_default();
-        let came = |(choice, lever): (TriedChoice, Lever)| {
-            let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &choice);
-            (lever, CameTo { saving, kept: kept.unwrap_or(1.0) })
+        let judged = folder.judge_choices(agent, &read, FLOOR).unwrap_or_default();
+        let pasted = judged.iter().position(|row| row.is_pasted);
+        let came = |row: JudgedChoice| {
+            let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &row.choice);
+            (row.lever, CameTo { saving, kept: kept.unwrap_or(1.0) })
         };
         found.add(best, &judged.into_iter().map(came).collect::<Vec<_>>(), pasted);
     }

@@ -35,7 +35,7 @@ use stated::{FileSettings, SettingsFile};
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
-pub use measured::{ChangedSession, PlayedSessions, TriedChoice};
+pub use measured::{ChangedSession, JudgedChoice, PlayedSessions, TriedChoice};
 pub(crate) use play::{
     CostedLog, LogData, costs_under_settings, load_with_billed_cache, plan_as_recorded, play_load_with_menu,
     read_log_data,

@@ -20,6 +20,14 @@ pub struct PlayedSessions<'c> {
     all: Vec<PlayedSession>,
 }
 
+/// What the rule says of a choice.
+#[derive(Clone, Debug)]
+pub struct JudgedChoice {
+    pub choice: TriedChoice,
+    pub lever: Lever,
+    pub is_pasted: bool,
+}
+
 /// A setting or a combination that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriedChoice(MenuChoice);
@@ -67,36 +75,31 @@ impl<'c> PlayedSessions<'c> {
         self.sessions_of_agent(agent).get(session_index)?.seen.span_ms.map(|it| it[1])
     }
 
-    /// Returns what the rule says of everything that was tried on some sessions of an agent, and the place of what it pastes.
-    pub fn judge_choices(
-        &self,
-        agent: &str,
-        sessions: &[usize],
-        min_evidence: f64,
-    ) -> Option<(Vec<(TriedChoice, Lever)>, Option<usize>)> {
+    /// Returns what the rule says of everything that was tried on some sessions of an agent.
+    pub fn judge_choices(&self, agent: &str, sessions: &[usize], floor: f64) -> Option<Vec<JudgedChoice>> {
         let (played, menu) = (self.sessions_at(agent, sessions), self.menus.menu_for_agent(agent).ok()?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
-        let sessions = AgentSessions { menu, month, played: &played, min_evidence };
+        let sessions = AgentSessions { menu, month, played: &played, min_evidence: floor };
         let Verdicts { levers, pasted, .. } = sessions.judge_choices();
         let pair = |set: &String| set.split_once('=').and_then(|it| menu.pair_index(it.0, it.1));
-        let choice = |lever: &Lever| lever.set.iter().map(pair).collect::<Option<MenuChoice>>();
-        let judged = levers.into_iter().filter_map(|lever| Some((TriedChoice(choice(&lever)?), lever)));
-        Some((judged.listed(), pasted.map(|placed| placed.lever)))
+        let judged = |(nth, lever): (usize, Lever)| {
+            let choice = lever.set.iter().map(pair).collect::<Option<MenuChoice>>()?;
+            let is_pasted = pasted.as_ref().is_some_and(|placed| placed.lever == nth);
+            Some(JudgedChoice { choice: TriedChoice(choice), lever, is_pasted })
+        };
+        Some(levers.into_iter().enumerate().filter_map(judged).listed())
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
     pub fn cheapest_choice(&self, agent: &str, sessions: &[usize], min_evidence: f64) -> Option<TriedChoice> {
-        let mut best: Option<(f64, TriedChoice)> = None;
-        for choice in &self.menus.menu_for_agent(agent).ok()?.choices {
+        let saves = |choice: &MenuChoice| {
             let choice = TriedChoice(choice.clone());
             let (saved, kept) = self.saving_and_evidence_shares(agent, sessions, &choice);
-            let is_best = best.as_ref().is_none_or(|(most, _)| saved >= *most);
-            if saved > 0.0 && kept.is_none_or(|kept| kept >= min_evidence) && is_best {
-                best = Some((saved, choice));
-            }
-        }
-        best.map(|(_, choice)| choice)
+            (saved > 0.0 && kept.is_none_or(|kept| kept >= min_evidence)).then_some((saved, choice))
+        };
+        let choices = self.menus.menu_for_agent(agent).ok()?.choices.iter().filter_map(saves);
+        choices.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, choice)| choice)
     }
 
     /// Returns what a choice saves on some sessions, as a share, and the share of the needed evidence that it keeps.
@@ -108,10 +111,9 @@ impl<'c> PlayedSessions<'c> {
     ) -> (f64, Option<f64>) {
         let played = self.sessions_at(agent, sessions);
         let usd = |it: &Tally| it.costs.total().unwrap_or_default();
-        let costs = played.iter().map(|it| (usd(it.tally_under(&choice.0)), usd(&it.base)));
-        let (own, base) = sum_of_pairs(costs);
-        let (met, needed) =
-            sum_of_pairs(played.iter().map(|it| it.tally_under(&choice.0).sums.needs.evidence()));
+        let tallies = || played.iter().map(|it| (it.tally_under(&choice.0), &it.base));
+        let (own, base) = sum_of_pairs(tallies().map(|(own, base)| (usd(own), usd(base))));
+        let (met, needed) = sum_of_pairs(tallies().map(|(own, _)| own.sums.needs.evidence()));
         (1.0 - own / base, (needed > 0.0).then(|| met / needed))
     }
 
