@@ -71,6 +71,8 @@ fn handle_interrupt() {
 fn stop_children_and_remove(paths: &BTreeSet<PathBuf>) {
     end_all();
     for path in paths {
-        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        // Another thread may have put one more file into a folder before it waits for the lock.
+        let remove = || fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        let _ = remove().or_else(|_| remove());
     }
 }
