@@ -216,17 +216,19 @@ fn session(nth: usize, day: &str) -> String {
 /// Gives a document what its commands take for granted, where it does not write that itself: sessions, prices, a repository.
 #[cfg(unix)]
 fn give(folder: &Path, document: &str) {
-    let days = ["2026-11-02", "2026-11-09"];
+    // Two sessions are enough for most; advice takes six.
+    let days = ["02", "03", "04", "05", "06", "09"].map(|it| format!("2026-11-{it}"));
     let mut given: Vec<(String, String)> = Vec::new();
-    for (nth, day) in days.into_iter().enumerate() {
-        for place in ["home/.claude/projects/mine", "logs/mine", "sessions", "SESSIONS"] {
+    for (nth, day) in days.iter().enumerate() {
+        let places = ["home/.claude/projects/mine", "logs/mine", "sessions", "SESSIONS"];
+        for place in &places[..if nth < 2 { 4 } else { 1 }] {
             given.push((format!("{place}/{day}.jsonl"), session(nth, day)));
         }
     }
     let mine = "(name: \"own\", about: \"Ours.\", base: \"clear_tool_results\")";
     for (path, text) in [
         ("home/.claude/settings.json", "{\"autoCompactWindow\": 160000}".to_owned()),
-        ("session.jsonl", session(0, days[0])),
+        ("session.jsonl", session(0, &days[0])),
         ("rollout.jsonl", read("tests/data/recorded/codex-rollout.jsonl")),
         ("prices.json", read("tests/data/prices/litellm/prices.json")),
         ("longmemeval_s_cleaned.json", read("scenarios/memory_runners/spec_questions.json")),
