@@ -411,6 +411,15 @@ fn what_the_first_search_for_tools_finds_changes_the_tools_under_some_models() {
 }
 
 #[test]
+fn a_first_image_in_mid_session_is_behind_all_that_is_read() {
+    let image =
+        r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#;
+    let shown = format!(r#""message":{{"role":"user","content":[{image}]}}"#);
+
+    begun("2.1.119").record("user", &shown).reply("", 31_000, 2_000).is_predicted();
+}
+
+#[test]
 fn tools_and_system_prompt_that_many_send_are_read_after_the_session_s_own_entries_have_expired() {
     let paused = |log: Log, read| log.wait(4_000).user("go on").reply("", read, 31_900 - read);
     paused(newer("2.1.178", "claude-opus-4-8"), 16_000).is_predicted();
