@@ -313,6 +313,22 @@ fn what_a_review_found_is_no_reply_and_the_next_one_is() {
 }
 
 #[test]
+fn what_is_said_behind_a_result_goes_on_with_the_turn_under_some_models_unless_the_log_says_that_one_begins()
+{
+    let n_turns = |model: &str, begins: bool| {
+        let started = |it: Rollout| it.record("event_msg", r#"{"type":"task_started"}"#);
+        let log = started(Rollout::default()).record("turn_context", &format!(r#"{{"model":"{model}"}}"#));
+        let log = log.user("hello").reasoning("abcd").call("c1").output("c1", "one");
+        let log = log.count([1_000, 896, 150, 100]);
+        let log = if begins { started(log) } else { log };
+        log.user("that, too").text("done").count([1_200, 1_024, 90, 0]).read().timeline.spine.turns.len()
+    };
+
+    assert_eq!([n_turns("gpt-5.4", false), n_turns("gpt-5.4", true)], [1, 2]);
+    assert_eq!([n_turns("gpt-5.5", false), n_turns("gpt-5.5", true)], [2, 2]);
+}
+
+#[test]
 fn what_is_written_to_the_cache_is_a_part_of_the_input_and_a_sum_of_it_may_be_anything() {
     let count = r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":1000,"cached_input_tokens":640,"cache_write_input_tokens":900,"output_tokens":20},
         "last_token_usage":{"input_tokens":1000,"cached_input_tokens":640,"cache_write_input_tokens":350,"output_tokens":20}}}"#;

@@ -101,6 +101,8 @@ struct Rollout {
     fork: Option<String>,
     /// Whether what is read stands in the parent's log, too.
     is_replay: bool,
+    /// Whether the log says that a turn begins, and no answer has come since; nothing where it has never said so.
+    has_begun: Option<bool>,
     /// Whether the harness says next what a review found.
     ends_review: bool,
     /// Whether it is a review that another session asked for.
@@ -119,7 +121,8 @@ impl Rollout {
         let Some(payload) = record.payload else {
             return losses.add(line, format!("records of type `{kind}` without a payload"));
         };
-        let is_replay = self.fork.as_deref().and_then(|it| payload.is_turn_before(it));
+        // Its turn began before the session, if the times in their names say so.
+        let is_replay = self.fork.as_deref().and_then(|it| Some(uuid_ms(&payload.turn_id.0)? < uuid_ms(it)?));
         self.is_replay = is_replay.unwrap_or(self.is_replay);
         match (kind.as_ref(), payload.kind.0.as_ref()) {
             ("response_item", _) if self.is_replay => self.replay(stamp, &payload),
@@ -154,7 +157,12 @@ impl Rollout {
             }
             (_, "") => losses.never(line, &kind),
             ("event_msg", "exited_review_mode") => self.ends_review = true,
-            (_, inner) => losses.never(line, &format!("{kind}/{inner}")),
+            (_, inner) => {
+                if inner == "task_started" {
+                    self.has_begun = Some(true);
+                }
+                losses.never(line, &format!("{kind}/{inner}"));
+            }
         }
     }
 
@@ -193,8 +201,11 @@ impl Rollout {
             let is_typed = item.role.0 == "user";
             let mut part = Part::of(Kind::User, item.content.to_content());
             part.fixed = fixed_part(is_typed, part.text.as_deref().unwrap_or_default());
-            return self.assembler.said(stamp, part, is_typed);
+            // What comes between a result and the next answer is steering, or a notification.
+            let goes_on = self.has_begun == Some(false) && HarnessRules::goes_on(FORMAT.name, &self.model);
+            return self.assembler.said(stamp, part, is_typed && !goes_on);
         }
+        self.has_begun = self.has_begun.map(|_| false);
         if item.kind.0 == "message" && std::mem::take(&mut self.ends_review) {
             // What the harness says as the model of a review that it had made elsewhere: no request of this session.
             self.close(None, losses);
@@ -281,6 +292,7 @@ impl Rollout {
     /// Takes what the harness put in place of the history.
     fn compact(&mut self, stamp: Stamp, payload: ItemRecord<'_>, losses: &mut Losses) {
         self.close(None, losses);
+        self.has_begun = self.has_begun.map(|_| true);
         let history = payload.replacement_history.unwrap_or_default();
         if history.is_empty() {
             let message = payload.message.unwrap_or_default();
@@ -393,11 +405,6 @@ impl ItemRecord<'_> {
             None if kind == Kind::Summary => item_reasoning(self).with_kind(kind),
             None => Part::of(kind, self.content.to_content()),
         }
-    }
-
-    /// Returns whether its turn began before a session, if the times in their names say so.
-    fn is_turn_before(&self, session: &str) -> Option<bool> {
-        Some(uuid_ms(&self.turn_id.0)? < uuid_ms(session)?)
     }
 }
 

@@ -137,7 +137,10 @@ struct ReasoningRule {
     /// Patterns of models' ids.
     models: Vec<String>,
     stays: bool,
-    /// New turns that show it, and all whose entries lived.
+    /// Whether a turn goes on, and the reasoning stays, where the user says something behind a tool's result.
+    #[serde(default)]
+    goes_on: bool,
+    /// New turns, or such messages, that show it, and all whose entries lived.
     #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
     seen: Cases,
 }
@@ -366,6 +369,12 @@ impl HarnessRules {
         let rules = &Self::of(harness)?.reasoning;
         let rule_of = |it: &Exchange| rules.iter().find(|rule| matches_any(&rule.models, &it.model));
         exchanges.iter().find_map(rule_of).map(|it| !it.stays)
+    }
+
+    /// Returns whether a turn goes on under a model where the user says something behind a tool's result.
+    pub(super) fn goes_on(harness: &str, model: &str) -> bool {
+        let mut rules = Self::of(harness).into_iter().flat_map(|it| &it.reasoning);
+        rules.any(|it| it.goes_on && matches_any(&it.models, model))
     }
 
     /// Returns what no log of a format tells, apart from rewrites, in sessions of a version and model, or in reviews.
