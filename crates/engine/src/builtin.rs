@@ -181,8 +181,7 @@ impl Clairvoyant {
         }
         if is_asked(1) {
             let tokens = item.excerpt.saturating_add(item.handle).min(item.raw);
-            let exact = item.preserve.is_exact();
-            edit.shrink(index, Rendered::sized(ShownAs::Exact, tokens, exact));
+            edit.shrink(index, Rendered::sized(ShownAs::Exact, tokens, item.preserve.is_exact()));
         } else if is_asked(0) {
             edit.shrink(index, Rendered::sized(ShownAs::Handle, item.handle.min(item.raw), false));
         } else {

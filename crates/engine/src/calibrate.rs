@@ -91,8 +91,7 @@ impl Calibration {
         let mut before: Option<&RequestRow> = None;
         let undone_from = or_unlimited(timeline.recorded.as_ref().and_then(|it| it.undone_from));
         for row in rows.requests.iter().filter(|it| it.role == Role::Main && it.step < undone_from) {
-            let usage = usages.get(row.step as usize).copied().flatten();
-            match (before, usage) {
+            match (before, usages.get(row.step as usize).copied().flatten()) {
                 (Some(before), Some(billed)) => {
                     calibration.add(timeline, before, row, billed, prices.at(row.step), rules);
                 }
@@ -116,8 +115,7 @@ impl Calibration {
         prices: &Prices,
         policy: Option<&Policy>,
     ) -> Self {
-        let compactions = compaction::aftermaths(timeline, &rows.requests, prices, policy);
-        Self { compactions, ..self }
+        Self { compactions: compaction::aftermaths(timeline, &rows.requests, prices, policy), ..self }
     }
 
     fn add(
@@ -415,10 +413,8 @@ impl Pauses {
             sum.again += kept + lost;
             before = Some((usage.cache_read + usage.cache_write, step.end_ms.max(step.at_ms)));
         }
-        (sum.written > 0 && long > read).then(|| {
-            let break_even = (long - short) / (long - read);
-            Self { worth: sum.written as f64 * break_even, ..sum }
-        })
+        (sum.written > 0 && long > read)
+            .then(|| Self { worth: sum.written as f64 * ((long - short) / (long - read)), ..sum })
     }
 
     /// Says which lifetime is cheaper.

@@ -114,8 +114,7 @@ fn table_pieces(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let others = report.findings_grids().into_iter().map(|it| (PagePiece::table(it), false));
     let (mut open, mut folded) = (Vec::new(), Vec::new());
     for (piece, is_part) in sections.chain(others) {
-        let is_open = !is_part && open.len() < OPEN;
-        if is_open { open.push(piece) } else { folded.push(piece) }
+        if !is_part && open.len() < OPEN { open.push(piece) } else { folded.push(piece) }
     }
     open.extend(PagePiece::fold(counted(folded.len(), "further table"), folded));
     figures.chain(open).listed()

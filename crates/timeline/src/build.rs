@@ -239,8 +239,7 @@ impl TimelineBuilder {
         let Some(item) = self.timeline.spine.items.get(inferred.item as usize) else { return };
         let need = Need::new(item.turn_ix, level, weight, None);
         let is_file = self.timeline.spine.is_one_of(item.tool, &self.file_tools);
-        let evidence = TurnEvidence::of_item(item, is_file);
-        self.timeline.needs.push_item(inferred, need, evidence, mentions);
+        self.timeline.needs.push_item(inferred, need, TurnEvidence::of_item(item, is_file), mentions);
     }
 
     /// Returns the index of the open turn.
@@ -324,8 +323,7 @@ impl TimelineBuilder {
             call.pair = index;
         }
         if new.kind == Kind::ToolResult {
-            let is_file = spine.is_one_of(item.tool, &self.file_tools);
-            self.open.evidence.add(&item, &new.recover, is_file);
+            self.open.evidence.add(&item, &new.recover, spine.is_one_of(item.tool, &self.file_tools));
         }
     }
 

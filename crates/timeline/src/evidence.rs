@@ -118,8 +118,12 @@ impl Needs {
         debug_assert!(self.of_items.last().is_none_or(|it| it.inferred.step <= inferred.step));
         let start = ix(self.mentions.len());
         self.mentions.extend(named);
-        let mentions = start..ix(self.mentions.len());
-        self.of_items.push(ItemNeed { inferred, need, evidence: turn, mentions });
+        self.of_items.push(ItemNeed {
+            inferred,
+            need,
+            evidence: turn,
+            mentions: start..ix(self.mentions.len()),
+        });
     }
 
     /// Returns the needs that are due at a moment of a turn.
@@ -193,8 +197,7 @@ impl TurnEvidence {
         }
         let exact = recover.exact.max(item.excerpt);
         if exact > 0 {
-            let range = item.raw.min(exact.saturating_add(item.handle));
-            self.file_range = self.file_range.max(Some(range));
+            self.file_range = self.file_range.max(Some(item.raw.min(exact.saturating_add(item.handle))));
         }
         if item.raw > item.handle {
             self.file = self.file.max(item.raw);

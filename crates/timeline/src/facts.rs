@@ -58,8 +58,7 @@ pub struct ItemShare {
 impl ItemShare {
     /// Returns the token at which the place is, in an item of a given size.
     pub fn in_tokens(self, tokens: u32) -> u32 {
-        let at = u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1));
-        saturated(at)
+        saturated(u64::from(tokens) * u64::from(self.behind) / u64::from(self.of.max(1)))
     }
 }
 

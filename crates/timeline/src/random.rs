@@ -142,8 +142,7 @@ impl RandomTurns {
     }
 
     fn wait(&mut self, draws: &mut Stream, bands: &[(f64, u64, u64)]) {
-        let pause = i64::try_from(banded(draws, bands)).unwrap_or(0);
-        self.at_ms = self.at_ms.saturating_add(pause);
+        self.at_ms = self.at_ms.saturating_add(i64::try_from(banded(draws, bands)).unwrap_or(0));
     }
 }
 

@@ -159,8 +159,7 @@ impl ScriptedTurns {
                 .for_each(|(calls, nth)| self.calls(spec, calls, (turn, nth)));
         }
         let answer = narrow(self.value(&spec.answer_tokens, turn, 0));
-        let shown = answer.saturating_add(self.answer_overhead);
-        let answer_item = NewItem::plain(Kind::Assistant, shown);
+        let answer_item = NewItem::plain(Kind::Assistant, answer.saturating_add(self.answer_overhead));
         self.next_request(spec);
         self.builder.step(self.at_ms, Tokens::from(answer), &[answer_item], &[]);
         if spec.repeats {

@@ -113,7 +113,8 @@ impl Needed {
             // Each size up to the last request that asks for as much.
             let mut shown = 0;
             for (nth, size) in sizes.into_iter().enumerate() {
-                let end = of.until(nth).map_or(0, last_request).min(end);
+                let last = |(step, moment): Time| step as usize + usize::from(moment >= REQUEST);
+                let end = of.until(nth).map_or(0, last).min(end);
                 needed.push(Self { item: index, tokens: u32::saturating_sub(size, shown).into(), end });
                 shown = shown.max(size);
             }
@@ -136,11 +137,6 @@ impl Needed {
         };
         (0..).zip(&spine.items).map(of).collect()
     }
-}
-
-/// Returns the first request that need not show what is asked at a time.
-fn last_request((step, moment): Time) -> usize {
-    (step as usize).saturating_add(usize::from(moment >= REQUEST))
 }
 
 /// How a token can be paid, request by request.

@@ -27,8 +27,7 @@ impl Hindsight {
         for steps in segments(timeline) {
             let load = ScheduledLoad::new(timeline, &dead, steps.clone());
             for clear in cheapest(&load.units, &load.prices(timeline, made_for)) {
-                let request = steps.start + clear.request;
-                drops[request].extend(load.cleared(clear));
+                drops[steps.start + clear.request].extend(load.cleared(clear));
             }
         }
         Self { drops, n_done: 0 }

@@ -204,10 +204,8 @@ impl<'u> ScheduleTimes<'u> {
     fn deepest(&self, table: &CostTable, [start, end]: [usize; 2], place: usize) -> (u128, Option<usize>) {
         let last = self.places.len() - 1;
         let mut best = (self.waiting([start, end], [place, last]), None);
-        let sums = (start + 1..end).map(|at| {
-            let rest = table[at][end][place];
-            (table[start][at][place] + self.rewrites[at][place] + rest, Some(at))
-        });
+        let sums = (start + 1..end)
+            .map(|at| (table[start][at][place] + self.rewrites[at][place] + table[at][end][place], Some(at)));
         for sum in sums {
             if sum.0 < best.0 {
                 best = sum;

@@ -267,7 +267,6 @@ impl CacheRule for BreakpointCache {
     }
 
     fn unserved(&self, usage: &CacheUse) -> CacheUse {
-        let prompt = usage.read + usage.write[0] + usage.write[1] + usage.uncached;
-        bill(0, self.ends, prompt, usage.broke_at)
+        bill(0, self.ends, usage.read + usage.write[0] + usage.write[1] + usage.uncached, usage.broke_at)
     }
 }

@@ -49,8 +49,7 @@ impl PrefixInterval {
     /// Returns how much of a prompt other sessions keep alive: nothing at the first request, and where its front is another one by now.
     fn left_by_others(&self, links: &[Link]) -> Option<(Tokens, SlotIx)> {
         let (at, digest) = self.front?;
-        let link = links.get(at).filter(|it| it.digest == digest)?;
-        Some((self.logged.front, link.slot))
+        Some((self.logged.front, links.get(at).filter(|it| it.digest == digest)?.slot))
     }
 
     /// Returns how much is read of a known prefix.

@@ -234,8 +234,7 @@ mod tests {
         let mut digest = 0_u128;
         let mut link = |(slot, (kind, words)): (u32, &(usize, u8))| {
             digest = xxh3_128(&[&digest.to_le_bytes()[..], &[*kind as u8, *words]].concat());
-            let told = digest ^ SALTS[*settings][*kind];
-            Link { slot, tokens: 1, digest: told, kind: KINDS[*kind] }
+            Link { slot, tokens: 1, digest: digest ^ SALTS[*settings][*kind], kind: KINDS[*kind] }
         };
         (0..).zip(said).map(&mut link).collect()
     }

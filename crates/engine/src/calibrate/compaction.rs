@@ -118,6 +118,7 @@ pub(super) fn aftermaths(
     if steps.is_empty() {
         return Vec::new();
     }
+    let calls = timeline.spine.items.iter().filter(|it| it.kind == Kind::ToolCall);
     let study = Study {
         timeline,
         steps,
@@ -126,7 +127,7 @@ pub(super) fn aftermaths(
         rates: prices.usual(),
         terms: timeline.refetch.terms(End::Value),
         forecast: Forecast::declared(),
-        uses: file_uses(timeline),
+        uses: calls.filter_map(|it| file_use(timeline, it)).collect(),
         gone: gone_at(timeline),
     };
     steps.iter().map(|it| study.aftermath(*it)).collect()
@@ -305,12 +306,6 @@ pub(super) struct Hidden<'t> {
     pub(super) path: &'t str,
     /// Requests from the agent's last read or change of it to the first after the compaction.
     pub(super) idle_requests: u32,
-}
-
-/// Returns what an agent did with files, in order.
-pub(super) fn file_uses(timeline: &Timeline) -> Vec<FileUse> {
-    let calls = timeline.spine.items.iter().filter(|it| it.kind == Kind::ToolCall);
-    calls.filter_map(|it| file_use(timeline, it)).collect()
 }
 
 /// Reads what a call does with a file, or nothing if it names none.

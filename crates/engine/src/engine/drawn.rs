@@ -224,7 +224,12 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
             return Ok(());
         };
         let Some(explores) = terms.explores else { return Ok(()) };
-        let Some(like) = result_before(&self.timeline.spine, step) else { return Ok(()) };
+        // The last result before the step, or else the first of all.
+        let spine = &self.timeline.spine;
+        let is_result = |it: &ItemIx| spine.items[*it as usize].kind == Kind::ToolResult;
+        let first = spine.steps.get(step as usize).map_or(0, |it| it.reply.start);
+        let later = || (first..ix(spine.items.len())).find(is_result);
+        let Some(like) = (0..first).rev().find(is_result).or_else(later) else { return Ok(()) };
         let working = self.prompt.tokens() - self.prompt.stable_tokens();
         let calls = drawn.explore(explores.calls(removed, working as f64), like, &terms, &explores);
         if calls.is_empty() {
@@ -316,13 +321,6 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
         let riding = std::mem::take(&mut drawn.riding);
         riding.into_iter().map(|(call, [asked, item])| (call, self.prompt.add(asked), item)).collect()
     }
-}
-
-/// Returns the last result before a step, or else the first of all.
-fn result_before(spine: &Spine, step: StepIx) -> Option<ItemIx> {
-    let is_result = |it: &ItemIx| spine.items[*it as usize].kind == Kind::ToolResult;
-    let first = spine.steps.get(step as usize).map_or(0, |it| it.reply.start);
-    (0..first).rev().find(is_result).or_else(|| (first..ix(spine.items.len())).find(is_result))
 }
 
 /// Returns the result that a call fetches for a need of a whole turn: the largest, of working evidence where there is any.

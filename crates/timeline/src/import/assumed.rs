@@ -207,8 +207,7 @@ fn user_sentence(transcript: &Transcript, counting: &SizeAssumptions) -> String 
 
 /// Describes the unrecorded part of the first prompt.
 fn front_sentence(overhead: Tokens, conduct: &Conduct) -> String {
-    let in_message = conduct.front.iter().filter(|it| it.0 == Kind::User);
-    match in_message.map(|it| it.1).sum::<Tokens>() {
+    match conduct.front.iter().filter(|it| it.0 == Kind::User).map(|it| it.1).sum::<Tokens>() {
         0 => format!(
             "The first prompt holds {overhead} tokens that the recording does not show; they count as one \
                 stable system item."

@@ -39,8 +39,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut known = IndexSet::new();
     documents::each(&text, losses, |line, raw, losses| {
         // Where each has its time, a second one is a copy.
-        let is_timed = raw.get().contains("\"timestamp\"");
-        if !known.insert(xxh3_128(raw.get().as_bytes())) && is_timed {
+        if !known.insert(xxh3_128(raw.get().as_bytes())) && raw.get().contains("\"timestamp\"") {
             return losses.add(line, "repeated lines");
         }
         let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();

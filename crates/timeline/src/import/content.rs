@@ -51,8 +51,7 @@ impl Content {
 
     /// An image.
     pub(super) fn image(image: LoggedImage) -> Self {
-        let measured = Measured { characters: 0, digest: image.digest };
-        Self { measured, text: None, images: vec![image] }
+        Self { measured: Measured { characters: 0, digest: image.digest }, text: None, images: vec![image] }
     }
 
     /// Joins contents, one a line; the lines' ends are not counted.

@@ -26,16 +26,17 @@ pub(super) fn each<'t>(
                 }
             }
             Some(Err(error)) => {
-                let line = lines.at(at + rest.len() - rest.trim_ascii_start().len());
+                let from = rest.len() - rest.trim_ascii_start().len();
+                let line = lines.at(at + from);
                 if error.is_eof() {
                     losses.add(line, CUT_OFF);
                 } else {
                     losses.add(line, format!("{NOT_JSON}: {}", reason(&error)));
                 }
-                match next_beginning(rest) {
-                    Some(further) => at += further,
-                    None => break,
-                }
+                // The next line that begins a value.
+                let mut ends = rest[from..].match_indices('\n').map(|it| from + it.0 + 1);
+                let Some(further) = ends.find(|it| rest[*it..].starts_with(['{', '['])) else { break };
+                at += further;
             }
         }
     }
@@ -48,13 +49,6 @@ fn unfolded(value: &RawValue) -> Vec<&RawValue> {
     } else {
         vec![value]
     }
-}
-
-/// Returns where the next line begins that begins a value.
-fn next_beginning(rest: &str) -> Option<usize> {
-    let from = rest.len() - rest.trim_ascii_start().len();
-    let mut ends = rest[from..].match_indices('\n').map(|it| from + it.0 + 1);
-    ends.find(|it| rest[*it..].starts_with(['{', '[']))
 }
 
 /// Counts lines from the last place that was asked for.

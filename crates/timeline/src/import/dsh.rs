@@ -126,8 +126,7 @@ impl DshWalk {
         if self.is_compacting {
             return self.assembler.stood_in(stamp, Part::of(Kind::Summary, content));
         }
-        let is_typed = data.source["kind"] == "user";
-        self.assembler.said(stamp, Part::of(Kind::User, content), is_typed);
+        self.assembler.said(stamp, Part::of(Kind::User, content), data.source["kind"] == "user");
     }
 
     /// Notes what a stream was billed; its reply says it again.

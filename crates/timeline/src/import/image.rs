@@ -68,8 +68,7 @@ pub(super) fn size_of(text: &str) -> Option<ImageSize> {
 impl<'de> Deserialize<'de> for LoggedFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let content = MeasuringVisitor::<false, true>.deserialize(deserializer)?;
-        let size = content.images.first().and_then(|image| image.size);
-        Ok(Self { measured: content.measured, size })
+        Ok(Self { measured: content.measured, size: content.images.first().and_then(|image| image.size) })
     }
 }
 
@@ -143,8 +142,7 @@ mod tests {
 
     fn size(bytes: &[u8]) -> Option<[u32; 2]> {
         use base64::Engine as _;
-        let text = base64::engine::general_purpose::STANDARD.encode(bytes);
-        size_of(&text).map(|it| [it.width, it.height])
+        size_of(&base64::engine::general_purpose::STANDARD.encode(bytes)).map(|it| [it.width, it.height])
     }
 
     #[test]

@@ -80,8 +80,7 @@ pub(super) fn record<'l, R: Deserialize<'l>>(line: usize, text: &'l str, losses:
 
 /// Returns what a parser says without the place, which it counts from where it began and would lead astray.
 pub(super) fn reason(error: &serde_json::Error) -> String {
-    let reason = error.to_string();
-    reason.split(" at line ").next().unwrap_or_default().to_owned()
+    error.to_string().split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 /// Reports what is not a record; returns where to continue.

@@ -80,8 +80,7 @@ impl<'r> LogLines<'r> {
             if lines.head.len() >= head_bytes || !lines.fill() {
                 break;
             }
-            let line = decoded(&lines.line, number, &mut lines.broken);
-            lines.head.push_str(&line);
+            lines.head.push_str(&decoded(&lines.line, number, &mut lines.broken));
         }
         if lines.too_long == Some(1) {
             // The format of a long document can be told from its front.

@@ -82,8 +82,7 @@ struct LogEntry<'t> {
 
 impl<'t> LogEntry<'t> {
     fn new(line: usize, value: &'t str) -> Self {
-        let record = json::first::<&'t RawValue>(value).and_then(RequestRecord::of);
-        Self { line, value, record }
+        Self { line, value, record: json::first::<&'t RawValue>(value).and_then(RequestRecord::of) }
     }
 
     /// Returns the reply that stands beside the request, if any.

@@ -331,8 +331,7 @@ fn spoken(
                 }
             };
             let result = Part::result(&part.call.0, &part.tool.0, content);
-            let cleared_ms = milliseconds(&time, "compacted");
-            results.push(CallOutcome { part: result, cleared_ms });
+            results.push(CallOutcome { part: result, cleared_ms: milliseconds(&time, "compacted") });
         }
         // Marks of the harness, which no prompt holds.
         "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}

@@ -118,8 +118,7 @@ fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
     }
     let (usage, cost) = billed(line, &message.usage, losses).unzip();
     let parts = message.content.into_parts(Kind::Assistant, |it| spoken(line, it, losses));
-    let has_failed = message.stop_reason.0 == "error";
-    if usage.is_none() && (has_failed || parts.is_empty()) {
+    if usage.is_none() && (message.stop_reason.0 == "error" || parts.is_empty()) {
         losses.add(line, "replies that failed or were cancelled, and were not billed");
         return PiParts::Nothing;
     }

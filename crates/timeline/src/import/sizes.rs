@@ -279,9 +279,12 @@ impl PromptWalk<'_> {
         };
         match prompt.checked_sub(known).filter(|_| request.compacts.is_none()) {
             Some(growth) => self.grow(growth, request.tail),
-            None if self.is_dent(request, known, known.saturating_sub(prompt)) => self.dent(known, prompt),
-            // What a new front takes is an estimate.
-            None if request.compacts.is_none() && self.fronts.explain(known - prompt) => {
+            // A prompt may lose a little, and nothing says what; and what a new front takes is an estimate.
+            None if request.compacts.is_none()
+                && (self.marks_compactions
+                    && self.counting.is_rewind(known, known.saturating_sub(prompt))
+                    || self.fronts.explain(known - prompt)) =>
+            {
                 self.dent(known, prompt);
             }
             None => self.shrink(request, known, prompt),
@@ -327,11 +330,6 @@ impl PromptWalk<'_> {
         });
         let sizes: Vec<Tokens> = sizes.collect();
         self.push(&sizes);
-    }
-
-    /// Returns whether a prompt lost a little, and nothing says what.
-    fn is_dent(&self, request: SizedRequest, known: Tokens, lost: Tokens) -> bool {
-        self.marks_compactions && request.compacts.is_none() && self.counting.is_rewind(known, lost)
     }
 
     /// Keeps everything, although the prompt is a little smaller than what is known of it: later growth makes up for it first.
@@ -601,8 +599,7 @@ pub(super) fn apportion(total: Tokens, weights: &[u64]) -> Vec<Tokens> {
     }
     remainders.sort_unstable();
     let placed = shares.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it));
-    let left = saturated(total.saturating_sub(placed));
-    for (_, index) in remainders.iter().take(left) {
+    for (_, index) in remainders.iter().take(saturated(total.saturating_sub(placed))) {
         shares[*index] += 1;
     }
     shares
@@ -612,8 +609,7 @@ pub(super) fn apportion(total: Tokens, weights: &[u64]) -> Vec<Tokens> {
 fn tokens_of(characters: u64, chars_per_token: Decimal) -> Tokens {
     let fraction = (0..=18).find_map(|places| Some((chars_per_token.scaled(places)?, places)));
     let Some((digits, places)) = fraction.filter(|(digits, _)| *digits > 0) else { return characters };
-    let tokens = (u128::from(characters) * 10_u128.pow(places)).div_ceil(u128::from(digits));
-    saturated(tokens)
+    saturated((u128::from(characters) * 10_u128.pow(places)).div_ceil(u128::from(digits)))
 }
 
 #[cfg(test)]

@@ -84,8 +84,7 @@ fn outputs(total: Tokens, transcripts: &[Transcript], places: &[RequestPlace]) -
 
 /// Splits a total by weights, none beyond its cap; what does not fit goes where there is room.
 fn fill(total: Tokens, weights: &[Tokens], caps: &[Tokens]) -> Vec<Tokens> {
-    let all = caps.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it));
-    let total = total.min(all);
+    let total = total.min(caps.iter().fold(0, |sum: Tokens, it| sum.saturating_add(*it)));
     let first = apportion(total, weights);
     let mut filled: Vec<Tokens> = first.iter().zip(caps).map(|(share, cap)| *share.min(cap)).collect();
     let left = total - filled.iter().sum::<Tokens>();

@@ -104,7 +104,9 @@ impl<'l> BillReader<'l> {
 
     /// Returns a number of the record without which nothing is known.
     pub(super) fn needed(&mut self, field: &str) -> Tokens {
-        self.required(field, self.number(field))
+        let count = self.number(field);
+        self.is_complete &= count.is_some();
+        count.map_or(0, |it| self.count(field, it))
     }
 
     /// Returns a count that is 0 where it is missing.
@@ -115,12 +117,6 @@ impl<'l> BillReader<'l> {
             Err(why) => self.refuse(field, why),
         }
         0
-    }
-
-    /// Returns a count without which nothing is known.
-    pub(super) fn required(&mut self, field: &str, count: Option<Count>) -> Tokens {
-        self.is_complete &= count.is_some();
-        count.map_or(0, |it| self.count(field, it))
     }
 
     /// Returns a whole without one of its parts.
@@ -274,8 +270,7 @@ impl ReplyBill {
         let whole = prompt + summaries.map(|it| it.usage.prompt).sum::<Tokens>();
         // A list may be incomplete, and a pause after a compaction has no other request.
         if own.is_empty() || total.is_some_and(|it| it.prompt > whole) {
-            let usage = total.or_else(|| inner.pop().map(|it| it.usage));
-            return Self { usage, inner };
+            return Self { usage: total.or_else(|| inner.pop().map(|it| it.usage)), inner };
         }
         let mut first = own.remove(if n_before < own.len() { n_before } else { 0 }).usage;
         // While a reply is streamed, its own numbers may be ahead of those of its list.

@@ -44,8 +44,7 @@ pub(super) const FORMAT: LogFormat = LogFormat { name: "claude-code-usage", dete
 
 /// Returns whether the first line names the columns.
 pub(super) fn detect(head: &str) -> bool {
-    let header = head.lines().next().unwrap_or_default();
-    let names: Vec<&str> = header.split(',').map(str::trim).collect();
+    let names: Vec<&str> = head.lines().next().unwrap_or_default().split(',').map(str::trim).collect();
     COLUMNS.iter().all(|it| names.contains(it))
 }
 
@@ -144,8 +143,7 @@ impl<'a> CsvRow<'a> {
 
     /// Returns the name of its session within the file.
     fn name(&self) -> &'a str {
-        let named = self.text("file").filter(|it| !it.is_empty());
-        named.or(self.text("session")).unwrap_or_default()
+        self.text("file").filter(|it| !it.is_empty()).or(self.text("session")).unwrap_or_default()
     }
 
     fn number(&self, column: &str) -> Option<u64> {

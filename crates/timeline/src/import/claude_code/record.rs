@@ -170,8 +170,7 @@ impl ClaudeRecord<'_> {
 
     /// Returns the calls whose results the harness cleared.
     pub(super) fn cleared(&self) -> Vec<String> {
-        let record = value(self.microcompact_metadata);
-        list(&record["compactedToolIds"])
+        list(&value(self.microcompact_metadata)["compactedToolIds"])
             .iter()
             .map(|it| it.as_str().unwrap_or_default().to_owned())
             .collect()

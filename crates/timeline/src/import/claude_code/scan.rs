@@ -237,8 +237,7 @@ impl ScannedLane {
             let asked_ms = asked_ms.max(not_before);
             if let Some(usage) = usage {
                 let ended_ms = self.moments.last().map_or(asked_ms, |it| it[1]);
-                let harness = (HARNESS, self.version);
-                self.own.billed(harness, &message.model.0, usage, [ended_ms, asked_ms]);
+                self.own.billed((HARNESS, self.version), &message.model.0, usage, [ended_ms, asked_ms]);
             }
             self.moments.push([asked_ms, at_ms.max(not_before)]);
             let ids = [&*message.id.0, &*record.request_id.0];

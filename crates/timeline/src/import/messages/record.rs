@@ -160,8 +160,7 @@ impl<'a> MessageRecord<'a> {
 
     /// Returns when it was written.
     pub(super) fn at_ms(&self) -> Option<i64> {
-        let written = moment(self.timestamp.or_else(|| self.extra("timestamp")));
-        written.or_else(|| self.beside()?.at_ms())
+        moment(self.timestamp.or_else(|| self.extra("timestamp"))).or_else(|| self.beside()?.at_ms())
     }
 }
 

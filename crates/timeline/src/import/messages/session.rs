@@ -237,8 +237,7 @@ impl MessageSession {
     fn item(&mut self, line: usize, item: &ItemRecord<'_>, losses: &mut Losses) {
         if let Some(result) = item_output(item) {
             self.close();
-            let stamp = Stamp { line, ms: self.at_ms };
-            return self.assembler.answered(stamp, result, losses);
+            return self.assembler.answered(Stamp { line, ms: self.at_ms }, result, losses);
         }
         let named = item_call(item).unwrap_or_else(|| item_reasoning(item));
         if !self.is_replied {
@@ -361,8 +360,7 @@ impl MessageSession {
                     self.assembler.answered(stamp, part, losses);
                 }
                 "text" | "input_text" | "image" | "image_url" | "input_image" | "document" | "input_file" => {
-                    let part = Part::of(Kind::User, block.to_content());
-                    self.assembler.said(stamp, part, !has_results);
+                    self.assembler.said(stamp, Part::of(Kind::User, block.to_content()), !has_results);
                 }
                 other => {
                     losses.add(stamp.line, format!("blocks of the unknown type `{other}` in user messages"));

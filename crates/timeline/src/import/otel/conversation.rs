@@ -29,8 +29,7 @@ pub(super) fn transcript(
                 }
                 let shows_results =
                     matches!(happened.peek(), Some(Happened::Request(next, ..)) if next.input().is_some());
-                let is_apart = is_apart(&record);
-                conversation.request(&record, names, is_apart, &turn, losses);
+                conversation.request(&record, names, is_apart(&record), &turn, losses);
                 conversation.calls(&record, &tools, shows_results, losses);
             }
         }

@@ -111,8 +111,7 @@ fn piece(value: &Value, role: &str) -> Part {
         "text" | "" => Part::of(kind, text(&["content", "text"])),
         _ => {
             let file: LoggedFile = serde_json::from_value(value.clone()).unwrap_or_default();
-            let is_document = value.to_string().contains("application/pdf");
-            Part::of(kind, file.content(!is_document))
+            Part::of(kind, file.content(!value.to_string().contains("application/pdf")))
         }
     }
 }

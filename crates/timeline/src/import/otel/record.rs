@@ -40,8 +40,7 @@ pub(super) fn records(line: usize, value: &Value) -> Vec<OtelRecord> {
             for scope in list(&group[scopes]) {
                 let name = scope.pointer("/scope/name").and_then(Value::as_str).unwrap_or_default();
                 for item in list(&scope[items]) {
-                    let record = record(line, item, name, is_log);
-                    found.push(with_resource(record, &resource));
+                    found.push(with_resource(record(line, item, name, is_log), &resource));
                 }
             }
         }
@@ -71,10 +70,8 @@ fn with_resource(mut record: OtelRecord, resource: &Attributes) -> OtelRecord {
 }
 
 fn record(line: usize, item: &Value, scope: &str, is_log: bool) -> OtelRecord {
-    let text = |keys: &[&str]| {
-        let found = keys.iter().find_map(|it| item.pointer(it)?.as_str());
-        found.unwrap_or_default().to_owned()
-    };
+    let text =
+        |keys: &[&str]| keys.iter().find_map(|it| item.pointer(it)?.as_str()).unwrap_or_default().to_owned();
     let time = |keys: &[&str]| keys.iter().find_map(|it| moment(item.pointer(it)?));
     let attributes = Attributes::read(item.get("attributes"));
     let own = attributes.text(&["event.name"]);
