@@ -411,6 +411,14 @@ fn what_the_first_search_for_tools_finds_changes_the_tools_under_some_models() {
 }
 
 #[test]
+fn new_turns_of_2_1_78_to_2_1_81_do_not_read_the_reply_back_and_those_of_versions_around_them_do() {
+    let predicted = |version| begun(version).wait(60).user("go on").reply("", 31_000, 500).reads()[2].0;
+
+    assert_eq!(["2.1.78", "2.1.79", "2.1.81"].map(predicted), [31_000; 3]);
+    assert!(["2.1.77", "2.1.82", "2.1.90"].map(predicted).iter().all(|it| *it > 31_000));
+}
+
+#[test]
 fn a_first_image_in_mid_session_is_behind_all_that_is_read() {
     let image =
         r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#;
