@@ -223,6 +223,8 @@ fn sub_agents_are_sessions_of_their_own_with_their_own_lifetimes() {
         (8_003, 0, [8_000, 0]),
     ];
     assert_eq!(plain(rows_of(false)), [main.as_slice(), &short].concat());
+    // Of 82 sub-agents without a known neighbour 53 read something: of this one, 66% of what the log hides.
+    assert_eq!(rows_of(false)[2].3, (4_620_000.0 * 53.0 / 82.0_f64).round() as u64);
 
     let long = [
         (7_003, 0, [0, 7_000]),

@@ -12,6 +12,7 @@ fn json_name_and_words(surprise: Surprise) -> [String; 2] {
         Surprise::WithinTurnFell => ["within_turn_fell", "fall within a turn"],
         Surprise::SideRequest => ["side_request", "side request, expected"],
         Surprise::UnexpectedSideRequest => ["unexpected_side_request", "side request, not expected"],
+        Surprise::FrontStayed => ["front_stayed", "tools and system prompt outlived a pause"],
         Surprise::Behind => ["behind", "what the request before wrote, not there yet"],
     };
     [name, words].map(str::to_owned)

@@ -515,6 +515,11 @@ columns! { Usage;
 }
 
 impl Usage {
+    /// Returns how much of the prompt stands in the cache after the request.
+    pub fn cached(&self) -> Tokens {
+        self.cache_read.saturating_add(self.cache_write)
+    }
+
     /// Returns the tokens written to the cache by lifetime class (short, long): as recorded, else all in the
     /// class that the harness requests.
     pub fn writes(&self, asked: Option<TtlClass>) -> [Tokens; 2] {

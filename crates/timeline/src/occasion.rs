@@ -7,6 +7,8 @@ pub enum Occasion {
     Skill,
     /// The model searched for tools for the first time, and what it found enters the prompt's tools.
     ToolsFound,
+    /// The harness connected the session to a remote control, which has tools of its own.
+    RemoteControl,
     /// The tools of the request are those of the one before in another order or spelling.
     ToolsReordered,
     /// The session was left and taken up again.

@@ -25,7 +25,8 @@ pub struct Odds {
     /// That a request reads only what the one before did, because what that one wrote is not there yet: where it starts within so many
     /// milliseconds of the other's start, shortest first.
     pub behind: Vec<(u64, Chance)>,
-    /// The requests before which the harness is taken to have written all messages anew, in order.
+    /// The requests before which the harness is taken to have written all messages anew, and those that are taken to read what outlived a
+    /// pause, in order.
     pub rewrites: Vec<Foreseen>,
 }
 
@@ -36,7 +37,7 @@ pub struct Foreseen {
     /// Why.
     pub because: Trigger,
     /// That it did.
-    pub comes: Option<Chance>,
+    pub comes: Chance,
 }
 
 /// Before which request the messages are written again.
@@ -55,6 +56,10 @@ pub enum Trigger {
     Restart,
     /// The first after the model had searched for tools for the first time.
     ToolsFound,
+    /// One after a pause that tools and system prompt outlive: it reads them, because many sessions send them.
+    FrontStays,
+    /// The first that is put together after the harness had connected the session to a remote control.
+    RemoteControl,
 }
 
 impl Trigger {
@@ -67,6 +72,8 @@ impl Trigger {
             Self::TurnAfterCall => "the previous turn called a tool that triggers it",
             Self::Restart => "the session was resumed",
             Self::ToolsFound => "the model had searched for tools",
+            Self::FrontStays => "tools and system prompt outlived a pause",
+            Self::RemoteControl => "the session was connected to a remote control",
         }
     }
 

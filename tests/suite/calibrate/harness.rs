@@ -76,6 +76,13 @@ impl Log {
         self.record("system", r#""subtype":"away_summary","content":"So far: nothing.""#)
     }
 
+    /// The harness connects a remote control; nothing follows the record.
+    fn connected(self) -> Self {
+        let parent = self.parent;
+        let log = self.record("system", r#""subtype":"bridge_status","content":"/remote-control is active""#);
+        Self { parent, ..log }
+    }
+
     /// The harness notes a reply that no model wrote.
     fn synthetic(self, text: &str) -> Self {
         let block = format!(r#"[{{"type":"text","text":"{text}"}}]"#);
@@ -395,19 +402,47 @@ fn newer_versions_are_taken_to_make_side_requests_where_most_turns_of_the_sessio
 
 #[test]
 fn what_the_first_search_for_tools_finds_changes_the_tools_under_some_models() {
-    let log = |model, read| {
+    let log = |model, first, read| {
         Log { model, output: 400, ..Log::new("2.1.123") }
             .user("hello")
-            .called("Read", 16_000, 14_000)
+            .called("Read", first, 30_000 - first)
             .called("ToolSearch", 30_000, 1_000)
             .called("Read", read, 32_000 - read)
             .called("ToolSearch", 32_000, 1_000)
             .reply("", 33_000, 1_000)
     };
-    log("claude-opus-4-7", 16_093).is_predicted();
-    log("claude-opus-4-8", 16_093).is_predicted();
-    log("claude-opus-4-6", 31_000).is_predicted();
-    log("claude-fable-5", 31_000).is_predicted();
+    for model in ["claude-opus-4-7", "claude-opus-4-8"] {
+        log(model, 16_000, 16_093).is_predicted();
+        log(model, 0, 0).is_predicted();
+    }
+    log("claude-fable-5", 16_000, 16_093).is_predicted();
+    log("claude-fable-5", 0, 31_000).is_predicted();
+    log("claude-fable-5-1", 16_000, 31_000).is_predicted();
+    log("claude-opus-4-6", 16_000, 31_000).is_predicted();
+    log("claude-opus-4-6", 0, 31_000).is_predicted();
+}
+
+#[test]
+fn the_first_prompt_behind_a_remote_control_that_is_connected_in_mid_session_reads_nothing_in_some_versions()
+{
+    let log = |version, read| {
+        let log = Log { model: "claude-fable-5", output: 400, ..Log::new(version) }.connected();
+        let log = log.user("hello").called("Read", 16_000, 14_000);
+        let call = format!("c{}", log.n_records);
+        let log = log.reply("Read", 30_000, 1_000).connected().result(&call, false);
+        log.called("Read", read, 32_000 - read).reply("", 32_000, 500)
+    };
+    log("2.1.199", 0).is_predicted();
+    log("2.1.218", 0).is_predicted();
+    log("2.1.178", 31_000).is_predicted();
+
+    // A prompt that is there already does not change.
+    newer("2.1.199", "claude-fable-5")
+        .user("go on")
+        .connected()
+        .called("Read", 31_000, 1_000)
+        .reply("", 0, 33_000)
+        .is_predicted();
 }
 
 #[test]
@@ -441,6 +476,19 @@ fn tools_and_system_prompt_that_many_send_are_read_after_the_session_s_own_entri
     paused(begun("2.1.62"), 0).is_predicted();
     let searched = own(16_000).called("ToolSearch", 31_000, 400).reply("", 16_093, 16_000);
     paused(searched, 16_093).is_predicted();
+}
+
+#[test]
+fn after_a_pause_a_session_reads_what_it_read_when_it_last_fell_to_no_more_than_others_share() {
+    let last = |version, fell: u64| {
+        let log = Log { model: "claude-opus-4-8", output: 400, ..Log::new(version) };
+        let log = log.user("hello").called("Read", 16_000, 14_000).reply("", 30_000, 1_000);
+        let log = log.user("go on").reply("", fell, 31_500 - fell).wait(4_000);
+        log.user("go on").reply("", 0, 32_000).reads()[3].0
+    };
+
+    assert_eq!([15_000, 16_646, 22_000].map(|it| last("2.1.178", it)), [15_000, 16_646, 16_000]);
+    assert_eq!(last("2.1.62", 16_646), 0);
 }
 
 #[test]

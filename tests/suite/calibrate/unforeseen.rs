@@ -193,7 +193,9 @@ fn field(what: Surprise) -> &'static str {
         Surprise::WithinTurnFell => "within",
         Surprise::SideRequest => "side_expected",
         Surprise::UnexpectedSideRequest => "side_unexpected",
-        Surprise::Rewritten(_) | Surprise::Behind => panic!("it has counts of its own"),
+        Surprise::Rewritten(_) | Surprise::Behind | Surprise::FrontStayed => {
+            panic!("it has counts of its own")
+        }
     }
 }
 
@@ -221,12 +223,26 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
         reference.codex.iter().filter(|it| it.within.is_some_and(|it| rows.contains(&it))).collect()
     };
     let [reviews, gpt_5_4, to_0_139, from_0_140] = [0.2418, 0.0112, 0.0371, 0.076];
+    // Falls within a turn are too rare to be told apart.
+    let mut within = UnforeseenTally::default();
+    let with_texts = reference.shared.iter().chain(&reference.newer).chain(shown.iter().copied());
+    with_texts.for_each(|it| within += it.found.unforeseen.of(Surprise::WithinTurnFell));
+    let said = format!("# {} of {} requests\n", within.happened, within.requests);
+    assert_eq!(
+        DECLARED
+            .matches(&format!("within = {{ value = 0.0007, low = 0.0003, high = 0.0016 }}   {said}"))
+            .count(),
+        3,
+        "{said}"
+    );
     for what in COUNTED {
         let is_fall = matches!(what, Surprise::TurnFell | Surprise::WithinTurnFell);
         let of_logs = Measured::new(if is_fall { &shown } else { &others }, what);
-        is_declared(("claude-code", 0), what, of_logs.as_ref());
-        is_declared(("claude-code", 1), what, Measured::new(&newer, what).as_ref());
-        is_declared(("claude-code", 2), what, Measured::new(&newest, what).as_ref());
+        if what != Surprise::WithinTurnFell {
+            is_declared(("claude-code", 1), what, of_logs.as_ref());
+            is_declared(("claude-code", 2), what, Measured::new(&newer, what).as_ref());
+            is_declared(("claude-code", 3), what, Measured::new(&newest, what).as_ref());
+        }
         is_declared(("claude-code-usage", 0), what, Measured::new(&table, what).as_ref());
         // New turns of the versions up to 0.139 are too few to stand alone.
         let all_5_5 =
@@ -277,7 +293,7 @@ fn new_turns_fall_more_often_after_long_turns_but_in_too_few_cases_to_tell_how_o
 
     assert_eq!(counts(&older), [[13, 115], [8, 220]]);
     assert_eq!(counts(&shown), [[7, 60], [3, 128]]);
-    assert_eq!(counts(&reference.newer.iter().collect::<Vec<_>>()), [[0, 134], [1, 202]]);
+    assert_eq!(counts(&reference.newer.iter().collect::<Vec<_>>()), [[0, 136], [1, 202]]);
 }
 
 #[test]
@@ -323,8 +339,8 @@ fn half(of: &[Session], first: usize) -> Vec<&Session> {
 #[test]
 fn what_is_expected_of_each_half_of_the_shared_sessions_happened_within_two_standard_errors() {
     let Some(reference) = Reference::read() else { return };
-    let all = [(&reference.shared, true), (&reference.newer, false)];
-    for ((sessions, has_falls), first) in all.into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
+    let all = [&reference.shared, &reference.newer];
+    for (sessions, first) in all.into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
         let mut all = Calibration::default();
         half(sessions, first).iter().for_each(|it| all.merge(&it.found));
         let (mut falls, mut falls_error) = ([0.0; 2], 0.0);
@@ -343,7 +359,7 @@ fn what_is_expected_of_each_half_of_the_shared_sessions_happened_within_two_stan
             }
         }
         assert!((falls[0] - falls[1]).abs() <= 2.0 * falls_error.sqrt(), "half {first}: {falls:?}");
-        assert_eq!(falls[1] > 0.0, has_falls, "half {first}");
+        assert!(falls[1] > 0.0, "half {first}");
     }
 }
 
@@ -440,6 +456,21 @@ fn what_no_record_tells_changes_neither_rows_nor_the_predicted_cost() {
         .map(|(timeline, rows)| Calibration::new(timeline, rows, &profile.prices, &profile.cache));
     assert_eq!(with.predicted_cost, without.predicted_cost);
     assert!(with.unforeseen.expected_usd()[0] > 0.0 && without.unforeseen.expected_usd() == [0.0; 3]);
+}
+
+#[test]
+fn a_front_that_is_taken_to_outlive_a_pause_may_not_and_costs_what_is_written_again() {
+    let profile = profile();
+    let log = Log::new("2.1.178").user("hello").called("Read", 16_000, 14_000).reply("", 30_000, 1_000);
+    let timeline = log.wait(4_000).user("go on").reply("", 0, 31_500).timeline();
+
+    let found = Calibration::new(&timeline, &rows(&timeline, &profile), &profile.prices, &profile.cache);
+
+    let stayed = found.unforeseen.of(Surprise::FrontStayed);
+    assert_eq!((stayed.requests, stayed.happened), (1, 0));
+    assert!((stayed.expected - 18.0 / 22.0).abs() < 1e-12);
+    assert!((stayed.expected_usd - 4.0 / 22.0 * 16_000.0 * 9.5e-6).abs() < 1e-12, "{stayed:?}");
+    assert_eq!(found.unforeseen.of(Surprise::TurnFell).requests, 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::prelude::*;
 
 use crate::price;
 use ctxsim_base::quantity::sums;
-use ctxsim_timeline::odds::{Foreseen, Odds};
+use ctxsim_timeline::odds::{Foreseen, Odds, Trigger};
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{Diagnosis, Occasion};
 
@@ -21,6 +21,8 @@ pub enum Surprise {
     UnexpectedSideRequest,
     /// A request reads only what the one before did, which had started so shortly before that what it wrote was not there yet.
     Behind,
+    /// Tools and system prompt outlive a pause that the session's own entries did not.
+    FrontStayed,
     /// The harness writes all messages anew, as a rule foresees, for a reason.
     Rewritten(&'static str),
 }
@@ -145,7 +147,7 @@ impl BillMoment<'_> {
             return Vec::new();
         }
         if let Some(foreseen) = odds.rewrite(self.row.step) {
-            return self.rewritten(foreseen, odds).into_iter().collect();
+            return self.foreseen(foreseen, odds).into_iter().collect();
         }
         if self.is_told() {
             return Vec::new();
@@ -178,15 +180,21 @@ impl BillMoment<'_> {
         })
     }
 
-    /// Says that the messages were written anew, where that would lose something.
-    fn rewritten(&self, foreseen: &Foreseen, odds: &Odds) -> Option<Claim> {
+    /// Says that the messages were written anew, where that would lose something, or that tools and system prompt outlived a pause.
+    fn foreseen(&self, foreseen: &Foreseen, odds: &Odds) -> Option<Claim> {
         let (read, cached) = (self.row.usage.read, self.cached());
-        (read < odds.fallen_below.share_of(cached)).then(|| Claim {
-            what: Surprise::Rewritten(foreseen.because.words()),
-            chance: foreseen.comes,
-            has_happened: self.fell_from(cached, odds),
+        let stays = foreseen.because == Trigger::FrontStays;
+        let (what, otherwise) = if stays {
+            (Surprise::FrontStayed, -(read as f64))
+        } else {
+            (Surprise::Rewritten(foreseen.because.words()), cached as f64 - read as f64)
+        };
+        (stays || read < odds.fallen_below.share_of(cached)).then(|| Claim {
+            what,
+            chance: Some(foreseen.comes),
+            has_happened: stays != self.fell_from(if stays { read } else { cached }, odds),
             is_predicted: true,
-            change: [(cached - read) as f64; 3],
+            change: [otherwise; 3],
         })
     }
 

@@ -126,7 +126,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             intact_tokens: self.log.intact_tokens(&self.prompt),
             chain: &self.chain,
             layout: &self.layout,
-            marks: self.has_marks.then_some(&self.marks),
+            marks: (self.has_marks || !self.marks.is_empty()).then_some(&self.marks),
             ttl: self.ttl,
             tail: reply.tail,
             now_ms: self.ambient.now_ms,
@@ -176,8 +176,19 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
                 }
             }
         }
+        if !self.has_marks {
+            self.marks.clear();
+        }
         if let Some(end) = self.front_sent.take() {
             self.hear(end, self.ambient.now_ms, (step, 0));
+            // Where it ends in the first message, the request has a mark there.
+            let last = end.saturating_sub(1);
+            let is_in_message =
+                self.timeline.spine.items.get(last as usize).is_some_and(|it| it.kind == Kind::User);
+            if let Some(ttl) = self.ttl.filter(|_| is_in_message && !self.has_marks) {
+                let slot = self.prompt.history().slots_of(&(last..end)).start;
+                self.marks.extend([Some(slot), None].map(|slot| OwnMark { slot, ttl }));
+            }
         }
     }
 

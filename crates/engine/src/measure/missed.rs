@@ -244,13 +244,15 @@ impl Between<'_> {
         if !self.has(Occasion::Restart) && self.found(|it| matches!(it, EventKind::Reset(_))) {
             return Some(MissCause::Cut);
         }
-        if self.has(Occasion::Skill) || self.follows_skill() {
+        // The turn before may have had it.
+        let foreseen = self.timeline.odds.as_ref().and_then(|it| it.rewrite(self.step));
+        if self.has(Occasion::Skill) || foreseen.is_some_and(|it| it.because.is_of_skill()) {
             return Some(MissCause::Skill);
         }
         if self.has(Occasion::ToolsReordered) {
             return Some(MissCause::ToolOrder);
         }
-        if self.has(Occasion::ToolsFound) {
+        if self.has(Occasion::ToolsFound) || self.has(Occasion::RemoteControl) {
             return Some(MissCause::Tools);
         }
         self.changed_front().or_else(|| {
@@ -283,12 +285,6 @@ impl Between<'_> {
         let started = |step: StepIx| self.timeline.spine.steps[step as usize].at_ms;
         let after_ms = started(self.step).saturating_sub(started(self.last));
         read > 0 && read == before.cache_read && after_ms < behind_within_ms() as i64
-    }
-
-    /// Returns whether the harness rewrote its messages because the turn before had a skill.
-    fn follows_skill(&self) -> bool {
-        let odds = self.timeline.odds.as_ref();
-        odds.and_then(|it| it.rewrite(self.step)).is_some_and(|it| it.because.is_of_skill())
     }
 
     /// Returns whether more time passed than the entries of the request before live.

@@ -78,6 +78,7 @@ fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcri
     }
     let aside = billed_aside(nodes, path);
     let replies = Replies::join(nodes, path, &on_path, losses);
+    let remote_controls = nodes.iter().filter(|it| it.told == SessionFacts::RemoteControl);
     let mut session = BranchWalk {
         aside: replies.results_aside(nodes, &on_path, losses),
         replies,
@@ -87,6 +88,8 @@ fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcri
         is_asked: false,
         n_cleared: 0,
         has_found_tools: false,
+        remote_controls: remote_controls.map(|it| it.stamp.line).collect(),
+        said_at: 0,
     };
     for index in path {
         session.visit(&nodes[*index]);
@@ -260,6 +263,10 @@ struct BranchWalk<'s, 'n> {
     n_cleared: usize,
     /// Whether the model has searched for tools.
     has_found_tools: bool,
+    /// The lines that say that a remote control is connected, of those that no request has heeded: most are on no branch.
+    remote_controls: Vec<usize>,
+    /// The line of the user's side that was visited last.
+    said_at: usize,
 }
 
 impl BranchWalk<'_, '_> {
@@ -270,6 +277,7 @@ impl BranchWalk<'_, '_> {
             ClaudeParts::Reply { id, .. } => self.reply(id),
             ClaudeParts::User { parts, is_meta, is_summary } => {
                 self.results_before(node.stamp.line);
+                self.said_at = node.stamp.line;
                 if *is_summary {
                     let is_asked = std::mem::take(&mut self.is_asked);
                     let cause = if is_asked { Remover::Asked } else { Remover::Harness };
@@ -295,7 +303,7 @@ impl BranchWalk<'_, '_> {
             return;
         }
         match told {
-            SessionFacts::Nothing => {}
+            SessionFacts::Nothing | SessionFacts::RemoteControl => {}
             SessionFacts::Cleared => self.assembler.compacted(usize::MAX, Remover::Cleared),
             SessionFacts::Compacted(is_asked, sizes) => {
                 self.is_asked = *is_asked;
@@ -326,6 +334,11 @@ impl BranchWalk<'_, '_> {
         self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
         if let Some(diagnosis) = self.replies.diagnoses.get(id) {
             self.assembler.happened(Occasion::Diagnosed(*diagnosis));
+        }
+        // What comes behind the last message came too late for this request.
+        let n_connected = self.remote_controls.partition_point(|line| *line < self.said_at);
+        if self.remote_controls.drain(..n_connected).next().is_some() {
+            self.assembler.happened(Occasion::RemoteControl);
         }
         let finds_tools = !self.has_found_tools && exchange.reply.iter().any(|it| it.tool == TOOL_SEARCH);
         self.assembler.replied(exchange);

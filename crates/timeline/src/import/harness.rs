@@ -84,6 +84,8 @@ struct SharedFronts {
     unknown: Vec<UnknownFront>,
     /// A request that reads less than this share of what the one before cached shows their size.
     fall_share: Decimal,
+    /// The same of sub-agents.
+    agents: Cases,
     /// When they are read though the session's own entries have expired.
     after_expiry: Option<AfterExpiry>,
 }
@@ -157,7 +159,7 @@ struct UnknownFront {
 /// What no log of a format tells of a bill; what is missing is not known.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DeclaredOdds {
+pub(super) struct DeclaredOdds {
     #[serde(default)]
     versions: VersionRange,
     /// Patterns of models' ids; empty for all.
@@ -166,22 +168,22 @@ struct DeclaredOdds {
     /// Whether it is about reviews that another session asks for; about both where nothing is said.
     reviews: Option<bool>,
     /// A request that reads less than this share of what was to be read has fallen.
-    fallen_below: Decimal,
+    pub(super) fallen_below: Decimal,
     /// The share that is read then; where nothing is said, tools and system prompt.
     kept: Option<AssumedNumber<f64>>,
     /// That the first request of a turn falls.
-    turn: Option<AssumedNumber<f64>>,
+    pub(super) turn: Option<AssumedNumber<f64>>,
     /// That another request of a turn does.
     within: Option<AssumedNumber<f64>>,
     /// That entries of an hour do not outlive a pause between five minutes and an hour.
-    hour_missed: Option<AssumedNumber<f64>>,
+    pub(super) hour_missed: Option<AssumedNumber<f64>>,
     /// That a side request came where one is expected.
     side_expected: Option<AssumedNumber<f64>>,
     /// That one came where none is expected.
     side_unexpected: Option<AssumedNumber<f64>>,
     /// That a request reads only what the one before did, the shortest time between their starts first.
     #[serde(default)]
-    behind: Vec<BehindOdds>,
+    pub(super) behind: Vec<BehindOdds>,
 }
 
 /// When a user's own sessions narrow what is declared.
@@ -195,24 +197,18 @@ struct OwnCasesRule {
 /// What is counted in a user's own sessions of a version.
 #[derive(Debug)]
 pub(super) struct OwnKinds {
-    /// A request that reads less than this share of what was cached has fallen.
-    pub(super) fallen_below: Decimal,
+    /// What is declared of it: of what is not, nothing is counted.
+    pub(super) declared: &'static DeclaredOdds,
     /// Whether skills, and calls like them, make it rewrite the messages.
     pub(super) skills_rewrite: bool,
-    /// Whether new turns that fall are.
-    pub(super) turn: bool,
-    /// Whether pauses that entries of an hour do not outlive are.
-    pub(super) hour_missed: bool,
-    /// Within how many milliseconds of another one a request starts that may read only what that one did, shortest first.
-    pub(super) behind_ms: Vec<u64>,
 }
 
 /// How probable it is that a request reads only what the one before did.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BehindOdds {
+pub(super) struct BehindOdds {
     /// It starts within so long of the other's start.
-    started_within: Duration,
+    pub(super) started_within: Duration,
     chance: AssumedNumber<f64>,
 }
 
@@ -255,6 +251,8 @@ struct Lead {
     share: Decimal,
     /// No more than so many tokens.
     tokens_max: Tokens,
+    /// Sessions where it was about that, and all.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
     seen: Cases,
 }
 
@@ -274,10 +272,15 @@ struct HarnessRewrite {
     /// Patterns of models' ids; empty for all.
     #[serde(default)]
     models: Vec<String>,
+    /// Whether it is about sessions whose first request read something, or about those where it read nothing; about both where nothing is said.
+    first_read: Option<bool>,
+    /// Whether not even tools and system prompt are read, because the tools are others.
+    #[serde(default)]
+    reads_nothing: bool,
     /// So many tokens behind tools and system prompt are read as well, because other sessions have them, too.
     #[serde(default)]
     reads_beside: Tokens,
-    /// In how many later cases the messages were rewritten then, where that was counted.
+    /// In how many later cases the messages were rewritten then, where that was counted apart.
     comes: Option<Cases>,
     seen: Cases,
 }
@@ -287,19 +290,14 @@ struct HarnessRewrite {
 struct Cases(u32, u32);
 
 impl Cases {
-    /// Returns how probable the counts make it, with Wilson's interval (95%): nothing where fewer than five cases went one way.
-    fn chance(self) -> Option<Chance> {
-        const FEWEST: u32 = 5;
+    /// Returns how probable the counts make it, with Wilson's interval (95%).
+    fn chance(self) -> Chance {
         const Z: f64 = 1.96;
-        let Self(held, of) = self;
-        if held < FEWEST || of.saturating_sub(held) < FEWEST {
-            return None;
-        }
-        let (n, value) = (f64::from(of), f64::from(held) / f64::from(of));
+        let (n, value) = (f64::from(self.1), f64::from(self.0) / f64::from(self.1));
         let (middle, wide) =
             (value + Z * Z / (2.0 * n), Z * (value * (1.0 - value) / n + (Z / (2.0 * n)).powi(2)).sqrt());
         let interval = [middle - wide, middle + wide].map(|it| it / (1.0 + Z * Z / n));
-        Some(Chance { value, interval, declared: value })
+        Chance { value, interval, declared: value }
     }
 }
 
@@ -346,10 +344,11 @@ impl HarnessRules {
         Self::of(harness)?.documented.as_ref().filter(|it| Version::parse(&it.to) < version)
     }
 
-    /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
-    pub(super) fn chance(harness: &str, version: Version) -> Option<Chance> {
-        let rows = &Self::of(harness)?.front.as_ref()?.unknown;
-        rows.iter().find(|it| it.versions.include(version)).map(|it| it.chance.into())
+    /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt, or those of its sub-agents.
+    pub(super) fn chance(harness: &str, version: Version, is_of_agent: bool) -> Option<Chance> {
+        let front = Self::of(harness)?.front.as_ref()?;
+        let row = front.unknown.iter().find(|it| it.versions.include(version))?;
+        Some(if is_of_agent { front.agents.chance() } else { row.chance.into() })
     }
 
     /// Returns what a version of a harness sends after turns, if that is known.
@@ -429,11 +428,8 @@ impl HarnessRules {
             matches!(it.on, Trigger::Skill | Trigger::TurnAfterSkill | Trigger::TurnAfterCall)
         };
         Some(OwnKinds {
-            fallen_below: declared.fallen_below,
+            declared,
             skills_rewrite: rules.rewrites.iter().any(|it| it.versions.include(version) && is_of_skills(it)),
-            turn: declared.turn.is_some(),
-            hour_missed: declared.hour_missed.is_some(),
-            behind_ms: declared.behind.iter().map(|it| it.started_within.0).collect(),
         })
     }
 
@@ -446,8 +442,7 @@ impl HarnessRules {
         let is_front = |it: &Tokens| (1..=tokens_max).contains(it);
         let first = usages.first().map(|it| it.cache_read).filter(|read| is_front(read));
         let fell = usages.windows(2).filter_map(|it| {
-            let cached = it[0].cache_read.saturating_add(it[0].cache_write);
-            Some(it[1].cache_read).filter(|read| *read < fall.share_of(cached) && is_front(read))
+            Some(it[1].cache_read).filter(|read| *read < fall.share_of(it[0].cached()) && is_front(read))
         });
         first.or_else(|| {
             let mut counts: IndexMap<Tokens, usize> = IndexMap::new();
@@ -460,18 +455,6 @@ impl HarnessRules {
     pub(super) fn life_ms(harness: &str, version: Version) -> Option<u64> {
         let rules = Self::of(harness)?;
         rules.lifetimes.iter().find(|it| it.versions.include(version)).map(|found| found.ttl.0)
-    }
-
-    /// Returns how long a version asks entries to live, and in how many cases that was seen.
-    fn lifetime(&self, version: Version) -> Option<(TtlClass, Cases)> {
-        let rule = self.lifetimes.iter().find(|it| it.versions.include(version))?;
-        Some((TtlClass::from_ms(rule.ttl.0), rule.seen))
-    }
-
-    /// Returns how much of what the first prompt hides is likely to be tools and system prompt, and in how many cases it was.
-    fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Cases)> {
-        let rule = self.leads.iter().find(|it| it.versions.include(version))?;
-        Some((rule.share.share_of(hidden).min(rule.tokens_max), rule.seen))
     }
 }
 
@@ -496,22 +479,18 @@ struct HarnessWindow {
     source: String,
 }
 
-impl HarnessWindow {
-    /// Returns whether it holds for a version and a model, in a session with so large a prompt.
-    fn fits(&self, version: Version, model: &str, prompt_max: Tokens) -> bool {
-        self.versions.include(version)
-            && is_of_models(&self.models, model)
-            && self.window.is_none_or(|it| prompt_max <= it)
-    }
-}
-
 impl Transcript {
     /// Returns when a version of its harness compacts, by the model that answered most of it; nothing where that is not known.
     pub(super) fn harness_limits(&self, version: Version, models: &[RecordedModel]) -> HarnessLimits {
         let model = main_model(models).map_or("", |it| it.name.as_str());
         let prompt_max = self.exchanges.iter().filter_map(|it| it.usage).map(|usage| usage.prompt).max();
         let mut rules = HarnessRules::of(self.harness).into_iter().flat_map(|it| &it.windows);
-        let fitting = rules.find(|it| it.fits(version, model, prompt_max.unwrap_or(0)));
+        // A session with a larger prompt than a window had another one.
+        let fitting = rules.find(|it| {
+            it.versions.include(version)
+                && is_of_models(&it.models, model)
+                && it.window.is_none_or(|window| prompt_max.unwrap_or(0) <= window)
+        });
         fitting.map_or_else(HarnessLimits::default, |it| HarnessLimits {
             window: it.window,
             output_reserve: Some(it.output_reserve),
@@ -542,23 +521,28 @@ mod tests {
             let lifetimes = it.lifetimes.iter().map(|it| it.seen);
             lifetimes
                 .chain(it.leads.iter().map(|it| it.seen))
-                .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
                 .chain(it.side_requests.iter().map(|rule| rule.seen))
                 .chain(it.replies.iter().map(|rule| rule.seen))
                 .chain(it.grids.iter().flat_map(|rule| [Some(rule.seen), rule.front_stays]).flatten())
                 .chain(it.reasoning.iter().map(|rule| rule.seen))
                 .chain(it.front.iter().filter_map(|it| Some(it.after_expiry.as_ref()?.seen)))
         });
+        // Those have odds, and predict what was likelier.
+        let mut rewrites = all.values().flat_map(|it| it.rewrites.iter().map(|rewrite| rewrite.seen));
+        assert!(rewrites.all(|Cases(held, of)| (of..=2 * of).contains(&(2 * held))));
         let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));
         assert!(seen.into_iter().chain(windows).all(|Cases(held, of)| (5..=of).contains(&held)));
         assert!(all.contains_key("claude-code"));
     }
 
     #[test]
-    fn counts_make_a_probability_where_five_cases_went_either_way() {
-        let Chance { value, interval, .. } = Cases(43, 53).chance().unwrap();
+    fn counts_make_a_probability_with_wilsons_interval() {
+        for (cases, expected) in
+            [(Cases(43, 53), [811.0, 686.0, 894.0]), (Cases(2, 2), [1_000.0, 342.0, 1_000.0])]
+        {
+            let Chance { value, interval, .. } = cases.chance();
 
-        assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
-        assert_eq!([Cases(21, 21), Cases(15, 18), Cases(4, 18)].map(Cases::chance), [None; 3]);
+            assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), expected);
+        }
     }
 }

@@ -212,6 +212,8 @@ fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
     let mut groups: IndexMap<(&str, &str, usize, usize), Vec<usize>> = IndexMap::new();
     for (nth, it) in sessions.iter().enumerate().filter(|it| !it.1.moments.is_empty()) {
         let rows = HarnessRules::own_rows(it.kin.harness, it.kin.version).into_iter().flatten().enumerate();
+        // Cases of agents' own sessions tell nothing of sub-agents' fronts.
+        let rows = rows.filter(|(kind, _)| *kind == 0 || !it.kin.is_of_agent);
         for (kind, row) in rows.filter_map(|(kind, row)| Some((kind, row?))) {
             groups.entry((&it.user, it.kin.harness, kind, row)).or_default().push(nth);
         }
@@ -329,9 +331,8 @@ impl<'s> FrontGroup<'s> {
         let is_warm =
             |it: &i64| *it <= began && session.life_ms.is_none_or(|life| began.saturating_sub(*it) <= life);
         let is_known = sent_ms.first().is_some_and(is_warm);
-        // It was measured of agents' own sessions.
-        let chance = HarnessRules::chance(session.kin.harness, session.kin.version)
-            .filter(|_| !is_known && !session.kin.is_of_agent);
+        let kin = &session.kin;
+        let chance = HarnessRules::chance(kin.harness, kin.version, kin.is_of_agent).filter(|_| !is_known);
         Neighbours { front_tokens: self.front(nth), sent_ms, chance, ..Neighbours::default() }
     }
 
@@ -423,14 +424,10 @@ fn identities(lines: &mut LogLines<'_>) -> Vec<Indexed> {
             None => {}
         }
     }
-    of_agent.or_else(|| of_document(lines.head())).map(of_log).into_iter().collect()
-}
-
-/// Returns the id at the front of a document.
-fn of_document(head: &str) -> Option<String> {
-    let outline = FrontOutline::of(head);
+    // The id at the front of a document.
+    let outline = FrontOutline::of(lines.head());
     let id = ["info.id", "sessionId", "session_id"].iter().find_map(|it| outline.get(it));
-    id.filter(|it| !it.is_empty()).map(str::to_owned)
+    of_agent.or(id.filter(|it| !it.is_empty()).map(str::to_owned)).map(of_log).into_iter().collect()
 }
 
 /// Returns the id of the session that a record names.

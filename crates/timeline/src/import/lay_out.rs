@@ -123,7 +123,7 @@ impl Transcript {
         (timeline.models, timeline.began_ms, timeline.tokenizer) = (models.0, clock.start, tokenizer);
         infer_needs(&mut timeline, &assumed.spec.needs, file_tools);
         learn(&mut timeline, &conduct, format, &self);
-        timeline.hear(&self.neighbours, ix(conduct.n_shared()));
+        timeline.hear(&self.neighbours, ix(conduct.n_pieces(conduct.shared)));
         self.note_resets(&mut timeline, &undone, &assumed, self.fixed(n_hidden, &places));
         self.note_marks(&mut timeline, &places);
         let places = PartPlaces { items: places, gone: undone.gone };
@@ -225,7 +225,10 @@ impl Transcript {
         recorded.plan.clone_from(&self.plan);
         recorded.limits = self.limits.iter().cloned().collect();
         recorded.outcome.clone_from(&self.outcome);
-        recorded.avoided_below = self.compacted_at(assumed.spec.compaction_margin.unwrap_or(Decimal::ONE));
+        let prompt = |at: usize| self.exchanges[..at].iter().rev().find_map(|it| Some(it.usage?.prompt));
+        let smallest = self.compacted().into_iter().filter_map(prompt).min().unwrap_or(0);
+        let margin = assumed.spec.compaction_margin.unwrap_or(Decimal::ONE);
+        recorded.avoided_below = smallest.saturating_sub(margin.share_of(smallest));
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);
     }

@@ -1,6 +1,6 @@
 //! What a session's bills show of odds that no log tells beforehand, counted while the index scans it.
 
-use super::harness::OwnKinds;
+use super::harness::{BehindOdds, OwnKinds};
 use crate::import::prelude::*;
 use crate::own::OwnCounts;
 
@@ -28,13 +28,6 @@ struct BilledBefore {
     at_ms: i64,
     /// Whether the entries that it left were asked to live for an hour.
     is_long: bool,
-}
-
-impl BilledBefore {
-    /// Returns what its entries hold.
-    fn cached(&self) -> Tokens {
-        self.usage.cache_read.saturating_add(self.usage.cache_write)
-    }
 }
 
 /// Counts the cases of a session, request by request.
@@ -85,27 +78,36 @@ impl OwnCases {
         if kinds.skills_rewrite && is_after_skill {
             return;
         }
-        if is_other_model || since.is_told || before.cached() == 0 || usage.prompt < before.cached() {
+        if is_other_model
+            || since.is_told
+            || before.usage.cached() == 0
+            || usage.prompt < before.usage.cached()
+        {
             return;
         }
         // What it shows that follows another one, after a pause, and so long after that one started.
         let (counts, is_typed) = (&mut self.counts, since.is_typed);
         let (pause_ms, after_ms) = (at_ms - ended_ms, at_ms - before.at_ms);
-        let (read, cached) = (usage.cache_read, before.cached());
+        let (read, cached) = (usage.cache_read, before.usage.cached());
         let is_behind = (before.usage.cache_read..cached).contains(&read);
-        let class =
-            kinds.behind_ms.iter().position(|it| u64::try_from(after_ms).is_ok_and(|after| after < *it));
+        let is_within =
+            |it: &BehindOdds| u64::try_from(after_ms).is_ok_and(|after| after < it.started_within.0);
+        let class = kinds.declared.behind.iter().position(is_within);
         let class = class.filter(|_| before.usage.cache_read > 0 && before.usage.cache_write > 0);
         if let Some(nth) = class {
-            counts.behind_at(kinds.behind_ms.len());
+            counts.behind_at(kinds.declared.behind.len());
             counts.behind[nth].count(is_behind);
         }
-        let has_fallen = read < kinds.fallen_below.share_of(cached);
+        let has_fallen = read < kinds.declared.fallen_below.share_of(cached);
         let lifetime_ms = if before.is_long { LONG_MS } else { SHORT_MS };
-        if kinds.turn && is_typed && pause_ms <= lifetime_ms {
+        if kinds.declared.turn.is_some() && is_typed && pause_ms <= lifetime_ms {
             counts.turn.count(has_fallen && !(class.is_some() && is_behind));
         }
-        if kinds.hour_missed && before.is_long && pause_ms > SHORT_MS && pause_ms <= LONG_MS {
+        if kinds.declared.hour_missed.is_some()
+            && before.is_long
+            && pause_ms > SHORT_MS
+            && pause_ms <= LONG_MS
+        {
             counts.hour_missed.count(has_fallen);
         }
     }

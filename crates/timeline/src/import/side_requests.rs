@@ -50,7 +50,10 @@ impl SideRequests {
             _ if !transcript.makes_side_requests => return Self::default(),
             HiddenRequest::Usual | HiddenRequest::Inferred => after(evidence.delay_ms),
         };
-        let habit = |index: usize| Habit::of(transcript.harness, &exchanges[index]);
+        let habit = |index: usize| {
+            let known = HarnessRules::side_requests(transcript.harness, exchanges[index].version);
+            known.unwrap_or(Habit { is_usual: true, recaps: Recaps::Never })
+        };
         let is_logged = |index: usize| {
             let comes = match habit(index).recaps {
                 Recaps::Never => false,
@@ -97,14 +100,6 @@ pub(super) enum Recaps {
     Always,
 }
 
-impl Habit {
-    /// Returns what is known of the version that made a request; of a harness without rules, that it makes them.
-    fn of(harness: &str, exchange: &Exchange) -> Self {
-        let known = HarnessRules::side_requests(harness, exchange.version);
-        known.unwrap_or(Self { is_usual: true, recaps: Recaps::Never })
-    }
-}
-
 /// Returns the requests that begin a turn and before which a side request is expected by the bills of earlier turns, in order.
 fn expected(
     exchanges: &[Exchange],
@@ -136,12 +131,11 @@ fn expected(
 /// Returns whether a turn's bill shows that a side request preceded it, or that none did; most misses show neither.
 fn tells(before: &Exchange, turn: &Exchange, evidence: &SideRequestEvidence) -> Option<bool> {
     let (billed_before, billed) = (before.usage?, turn.usage?);
-    let cached_before = billed_before.prompt.saturating_sub(billed_before.uncached);
+    let cached_before = billed_before.cached();
     if billed.cache_read != cached_before {
         return (billed.cache_read > cached_before).then_some(true);
     }
     let came_ms = before.end_ms?.saturating_add_unsigned(evidence.delay_ms);
     let not_read = billed_before.prompt.saturating_sub(billed_before.cache_read);
-    let could_come = turn.at_ms? >= came_ms && not_read <= evidence.cold_tokens;
-    could_come.then_some(false)
+    (turn.at_ms? >= came_ms && not_read <= evidence.cold_tokens).then_some(false)
 }

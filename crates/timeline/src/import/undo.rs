@@ -84,14 +84,6 @@ impl Transcript {
         exchanges.filter(|it| is_own(it.1)).map(|it| it.0).collect()
     }
 
-    /// Returns the smallest billed prompt at which that happened, less a share.
-    pub(super) fn compacted_at(&self, margin: Decimal) -> Tokens {
-        let prompt =
-            |at: usize| self.exchanges[..at].iter().rev().find_map(|it| it.usage).map(|usage| usage.prompt);
-        let smallest = self.compacted().into_iter().filter_map(prompt).min().unwrap_or(0);
-        smallest.saturating_sub(margin.share_of(smallest))
-    }
-
     /// Takes back what the harness did on its own account to make room.
     pub(super) fn undo(&mut self, allotment: &mut Allotment, undo: &Undo) -> Undone {
         let compacted = match undo {
@@ -120,7 +112,11 @@ impl Transcript {
         allotment.keep(&undone.gone);
         cleared.iter().for_each(|(at, _)| self.exchanges[*at].cleared.clear());
         compacted.iter().for_each(|it| self.rejoin(*it));
-        self.put_off(&mut allotment.forgotten);
+        // What leaves the prompts when a turn begins is put off where the turn no longer does.
+        let next = |at: usize| (at..self.exchanges.len()).find(|it| self.exchanges[*it].begins.is_some());
+        let forgotten = std::mem::take(&mut allotment.forgotten).into_iter();
+        allotment.forgotten = forgotten.filter_map(|(at, part)| Some((next(at)?, part))).collect();
+        allotment.forgotten.order_by_key(|it| it.0);
         undone
     }
 
@@ -146,13 +142,6 @@ impl Transcript {
         if goes_on && exchange.user().is_empty() {
             exchange.begins = None;
         }
-    }
-
-    /// Puts off what leaves the prompts when a turn begins, where the turn no longer does.
-    fn put_off(&self, forgotten: &mut Vec<(usize, usize)>) {
-        let next = |at: usize| (at..self.exchanges.len()).find(|it| self.exchanges[*it].begins.is_some());
-        *forgotten = forgotten.drain(..).filter_map(|(at, part)| Some((next(at)?, part))).collect();
-        forgotten.order_by_key(|it| it.0);
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) enum SessionFacts {
     Compacted(bool, SummarySizes),
     /// The session was left and taken up again.
     Resumed,
+    /// The harness connected it to a remote control.
+    RemoteControl,
     /// The harness cleared the results of these calls.
     ClearedResults(Vec<String>),
     /// The harness summed up for the user what was done.
@@ -252,6 +254,9 @@ fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<Cl
 /// What the records are called with which the harness sums up for a user who was away.
 const RECAP: &str = "away_summary";
 
+/// What the records are called in which it says that a remote control is connected.
+const REMOTE_CONTROL: &str = "bridge_status";
+
 /// What a harness that takes up a session again puts where the user had left it without a reply.
 const RESUMED: &str = "No response requested.";
 
@@ -261,8 +266,10 @@ const ATTACHMENTS: &str =
 
 /// Returns what a record says that the harness writes for itself: a summary for the user, or a reply that no model wrote.
 fn noted(record: &ClaudeRecord<'_>, at_ms: Option<i64>) -> Option<SessionFacts> {
-    if record.subtype.0 == RECAP {
-        return at_ms.map(SessionFacts::Recapped);
+    match record.subtype.0.as_ref() {
+        RECAP => return at_ms.map(SessionFacts::Recapped),
+        REMOTE_CONTROL => return Some(SessionFacts::RemoteControl),
+        _ => {}
     }
     let message = record.message.as_ref().filter(|it| it.model.0 == SYNTHETIC)?;
     let is_resumed = match &message.content {

@@ -7,21 +7,24 @@ use crate::import::sizes::{Allotment, Reset};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Occasion, TimelineBuilder};
 
+/// So many lifetimes are told.
+const LIFETIMES_SAID: usize = 3;
+
 /// What a harness did to the cache in one session.
 #[derive(Debug, Default)]
 pub(in crate::import) struct Conduct {
     /// What the first prompt hides, in pieces from the front.
     pub(in crate::import) front: Vec<(Kind, Tokens)>,
     /// How many of these tokens other sessions send, too.
-    shared: Tokens,
+    pub(in crate::import) shared: Tokens,
     /// How long entries are asked to live, each with the first request that asks for it.
     lifetimes: Vec<(usize, TtlClass)>,
     /// Requests whose messages were written again, each with what changed before them.
     rewrites: Vec<(usize, Setting)>,
     /// Requests before which the messages are taken to be written again though their history stayed.
     foreseen: Vec<Foreseen>,
-    /// Requests before which others' sessions had sent so much of the front.
-    fronts_sent: Vec<(usize, Tokens)>,
+    /// Requests before which others' sessions had sent so many pieces of the front.
+    fronts_sent: Vec<(usize, usize)>,
     /// What is cached of its requests, where the client's logs show it.
     pub(in crate::import) cache: ClientCache,
     /// What the rules that fired say, in sentences.
@@ -43,18 +46,27 @@ impl Conduct {
         let of_cache = cache.sentences.clone();
         let mut conduct = Self { front, shared, cache, sentences: of_cache, ..Self::default() };
         let Some(rules) = HarnessRules::of(transcript.harness) else { return conduct };
-        let fired = fired(rules, exchanges, &allotment.resets);
-        conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
+        let fired = fired(rules, exchanges, &allotment.resets, leads.is_cold);
+        let setting = |(request, rule): &(usize, &HarnessRewrite)| {
+            let changed = if rule.reads_nothing { Setting::Tools } else { leads.setting(*request) };
+            (*request, changed)
+        };
+        conduct.rewrites = fired.iter().map(setting).collect();
         let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
         conduct.foreseen = foreseen
             .map(|(request, rule)| Foreseen {
                 step: ix(*request),
                 because: rule.on,
-                comes: rule.comes.and_then(Cases::chance),
+                comes: rule.comes.unwrap_or(rule.seen).chance(),
             })
             .collect();
         let lifetimes = lifetimes(rules, exchanges);
-        conduct.sentences.extend(lifetime_sentences(&lifetimes).into_iter().chain(sentences(&fired)));
+        // Of many changes, how many there are.
+        conduct.sentences.extend(lifetimes.iter().take(LIFETIMES_SAID).map(LifetimeFrom::sentence));
+        if let Some(more @ 1..) = lifetimes.len().checked_sub(LIFETIMES_SAID) {
+            conduct.sentences.push(format!("Further changes of the lifetime that it requests: {more}."));
+        }
+        conduct.sentences.extend(sentences(&fired));
         conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
         if let Some(rule) = rules.front.as_ref().and_then(|it| it.after_expiry.as_ref()) {
             conduct.keep_front(rule, exchanges, leads);
@@ -71,10 +83,23 @@ impl Conduct {
             let expires_ms = expires_ms.map(|(end, class)| end.saturating_add_unsigned(class.usual_ms()));
             pair[1].at_ms.zip(expires_ms).is_some_and(|(at, expires)| at > expires)
         });
-        // How much of them earlier requests read, by their bills.
-        let read_before = |request| leads.later_at(request).max(leads.read);
-        let front = |request| read_before(request).filter(|it| *it <= rule.tokens_max);
-        self.fronts_sent = expired.filter_map(|(before, _)| Some((before + 1, front(before + 1)?))).collect();
+        // How much of them earlier requests read, by their bills: the last one that fell to no more, else the first.
+        let fell = |request| leads.fell.iter().rfind(|it| it.0 < request && it.1 <= rule.tokens_max);
+        let read_before =
+            |request| leads.later_at(request).max(leads.read).filter(|it| *it <= rule.tokens_max);
+        let front = |request| fell(request).map(|it| it.1).or_else(|| read_before(request));
+        let changes_tools = |request| self.rewrites.contains(&(request, Setting::Tools));
+        let kept = expired.map(|it| it.0 + 1).filter(|request| !changes_tools(*request));
+        let kept: Vec<(usize, Tokens)> =
+            kept.filter_map(|request| Some((request, front(request)?))).collect();
+        kept.iter().for_each(|it| cut(&mut self.front, it.1));
+        self.fronts_sent = kept.iter().map(|it| (it.0, self.n_pieces(it.1))).filter(|it| it.1 > 0).collect();
+        let stays = |request: usize| self.fronts_sent.iter().any(|it| it.0 == request);
+        self.foreseen.retain(|it| !stays(it.step as usize));
+        let comes = rule.seen.chance();
+        let stay = |it: &(usize, usize)| Foreseen { step: ix(it.0), because: Trigger::FrontStays, comes };
+        self.foreseen.extend(self.fronts_sent.iter().map(stay));
+        self.foreseen.order_by_key(|it| it.step);
         if !self.fronts_sent.is_empty() {
             self.sentences.push(format!(
                 "Pauses that the session's entries did not outlive, but tools and system prompt did, because many sessions send the \
@@ -91,13 +116,8 @@ impl Conduct {
         self.lifetimes[..later].last().map(|it| it.1)
     }
 
-    /// Returns how many of these pieces other sessions send, too.
-    pub(in crate::import) fn n_shared(&self) -> usize {
-        self.n_pieces(self.shared)
-    }
-
     /// Returns how many of the pieces end within so many tokens.
-    fn n_pieces(&self, tokens: Tokens) -> usize {
+    pub(in crate::import) fn n_pieces(&self, tokens: Tokens) -> usize {
         let ends = self.front.iter().scan(0, |end: &mut Tokens, it| {
             *end += it.1;
             Some(*end)
@@ -123,19 +143,17 @@ impl Conduct {
         if let Ok(at) = self.rewrites.binary_search_by_key(&request, |it| it.0) {
             builder.change(self.rewrites[at].1, ix::<u32>(at).saturating_add(1));
         }
-        let changed = self.lifetimes.iter().skip(1).find(|it| it.0 == request);
-        if let Some((_, ttl)) = changed {
+        if let Some((_, ttl)) = self.lifetimes.iter().skip(1).find(|it| it.0 == request) {
             builder.lifetime(*ttl);
         }
-        let sent = self.fronts_sent.iter().find(|it| it.0 == request).map(|it| self.n_pieces(it.1));
-        if let Some(n) = sent.filter(|it| *it > 0) {
-            builder.front_sent(ix(n));
+        if let Some((_, n)) = self.fronts_sent.iter().find(|it| it.0 == request) {
+            builder.front_sent(ix(*n));
         }
     }
 }
 
 /// Where tools and system prompt end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::import) struct Leads {
     /// As the first request tells, or as is usual.
     first: Tokens,
@@ -145,26 +163,50 @@ pub(in crate::import) struct Leads {
     shared: Option<Tokens>,
     /// What the first request read of them, by its bill.
     read: Option<Tokens>,
+    /// Whether it read nothing.
+    is_cold: bool,
+    /// What later requests read that fell far behind what the one before had cached.
+    fell: Vec<(usize, Tokens)>,
+}
+
+/// Ends a piece within so many tokens.
+fn cut(pieces: &mut Vec<(Kind, Tokens)>, mut left: Tokens) {
+    for at in 0..pieces.len() {
+        let (kind, tokens) = pieces[at];
+        if left > 0 && left < tokens {
+            pieces[at].1 = left;
+            return pieces.insert(at + 1, (kind, tokens - left));
+        }
+        left = left.saturating_sub(tokens);
+    }
 }
 
 impl Leads {
     /// Finds where they end in a session; `asks_bills` says whether earlier requests' bills tell how much survives.
     pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, asks_bills: bool) -> Self {
         let (hidden, exchanges) = (allotment.overhead, transcript.exchanges.as_slice());
-        let mut leads = Self { first: hidden, later: None, shared: None, read: None };
+        let mut leads = Self { first: hidden, ..Self::default() };
         let (Some(rules), Some(first)) = (HarnessRules::of(transcript.harness), exchanges.first()) else {
             return leads;
         };
         let neighbours = &transcript.neighbours;
         let told = neighbours.front_tokens.filter(|it| (1..=hidden).contains(it));
-        leads.first = told.or_else(|| Some(rules.lead(first.version, hidden)?.0)).unwrap_or(hidden);
+        let lead = rules.leads.iter().find(|it| it.versions.include(first.version));
+        let usual = || lead.map(|it| it.share.share_of(hidden).min(it.tokens_max));
+        leads.first = told.or_else(usual).unwrap_or(hidden);
         leads.shared = neighbours.tell_front().then_some(leads.first);
         if asks_bills {
             // The size after rewrites, where it is the same in all sessions of a version.
-            let lead = rules.leads.iter().find(|it| it.versions.include(first.version));
             let same = lead.filter(|it| it.share == Decimal::ONE && it.tokens_max <= hidden);
-            let after_a_fall = same.map(|it| it.tokens_max);
-            leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden, after_a_fall);
+            leads.is_cold = first.usage.is_some_and(|it| it.cache_read == 0);
+            let fired = fired(rules, exchanges, &allotment.resets, leads.is_cold);
+            leads.ask(exchanges, &fired, hidden, same.map(|it| it.tokens_max));
+            let share = rules.front.as_ref().map_or(Decimal::ZERO, |it| it.fall_share);
+            let fell = exchanges.windows(2).zip(1..).filter_map(|(pair, request)| {
+                let (before, read) = (pair[0].usage?, pair[1].usage?.cache_read);
+                (1..share.share_of(before.cached()).min(hidden)).contains(&read).then_some((request, read))
+            });
+            leads.fell = fell.collect();
         }
         leads
     }
@@ -179,8 +221,7 @@ impl Leads {
         after_a_fall: Option<Tokens>,
     ) {
         let read = |request: usize| {
-            let usage = exchanges.get(request)?.usage?;
-            Some(usage.cache_read).filter(|it| (1..=hidden).contains(it))
+            Some(exchanges.get(request)?.usage?.cache_read).filter(|it| (1..=hidden).contains(it))
         };
         self.read = read(0);
         self.first = self.read.unwrap_or(self.first);
@@ -209,22 +250,6 @@ impl Leads {
     /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message. What
     /// other sessions share ends a piece, too.
     fn pieces(&self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
-        let mut pieces = self.told(hidden);
-        let mut left = self.shared.unwrap_or(0);
-        for at in 0..pieces.len() {
-            let (kind, tokens) = pieces[at];
-            if left > 0 && left < tokens {
-                pieces[at].1 = left;
-                pieces.insert(at + 1, (kind, tokens - left));
-                break;
-            }
-            left = left.saturating_sub(tokens);
-        }
-        pieces
-    }
-
-    /// Returns what the session itself tells of them.
-    fn told(&self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
         let mut ends: Vec<Tokens> = self.later.iter().map(|it| it.1).chain([self.first]).collect();
         ends.sort_unstable();
         let kinds: &[Kind] =
@@ -238,6 +263,7 @@ impl Leads {
             from = end;
         }
         pieces.retain(|it| it.1 > 0);
+        cut(&mut pieces, self.shared.unwrap_or(0));
         pieces
     }
 
@@ -264,6 +290,7 @@ fn fired<'r>(
     rules: &'r HarnessRules,
     exchanges: &[Exchange],
     resets: &[Reset],
+    is_cold: bool,
 ) -> Vec<(usize, &'r HarnessRewrite)> {
     let mut fired = Vec::new();
     // A reset with a first part that goes took the end of the prompt alone.
@@ -286,10 +313,13 @@ fn fired<'r>(
                 }
                 Trigger::Restart => has(Occasion::Restart),
                 Trigger::ToolsFound => has(Occasion::ToolsFound),
+                Trigger::RemoteControl => has(Occasion::RemoteControl),
+                Trigger::FrontStays => false,
             };
             is_due
                 && rule.versions.include(exchange.version)
                 && is_of_models(&rule.models, &exchange.model)
+                && rule.first_read != Some(is_cold)
                 && !(rule.once_a_turn && turn.is_rewritten)
         };
         if let Some(rule) = rules.rewrites.iter().find(fits).filter(|_| index > 0) {
@@ -337,22 +367,14 @@ fn lifetimes(rules: &HarnessRules, exchanges: &[Exchange]) -> Vec<LifetimeFrom> 
     let mut lifetimes: Vec<LifetimeFrom> = Vec::new();
     for (from, exchange) in exchanges.iter().enumerate() {
         last = stated(exchange).or(last);
-        let by_version = || rules.lifetime(exchange.version).map(|(class, seen)| (class, Some(seen)));
+        let of_version = || rules.lifetimes.iter().find(|it| it.versions.include(exchange.version));
+        let by_version = || of_version().map(|it| (TtlClass::from_ms(it.ttl.0), Some(it.seen)));
         let Some((class, seen)) = last.map(|it| (it, None)).or_else(by_version) else { continue };
         if lifetimes.last().is_none_or(|it| it.class != class) {
             lifetimes.push(LifetimeFrom { from, class, seen });
         }
     }
     lifetimes
-}
-
-/// Says how long entries are asked to live; of many changes, how many there are.
-fn lifetime_sentences(lifetimes: &[LifetimeFrom]) -> Vec<String> {
-    const SAID: usize = 3;
-    let said = lifetimes.iter().take(SAID).map(LifetimeFrom::sentence);
-    let more = lifetimes.len().saturating_sub(SAID);
-    let rest = (more > 0).then(|| format!("Further changes of the lifetime that it requests: {more}."));
-    said.chain(rest).collect()
 }
 
 /// Says which rules fired, how often, and how often they were seen to hold.

@@ -283,9 +283,10 @@ const CAUSES: [(&str, Remover); 3] =
     [("harness", Remover::Harness), ("asked", Remover::Asked), ("cleared", Remover::Cleared)];
 
 /// Other events, by name.
-const OCCASIONS: [(&str, Occasion); 5] = [
+const OCCASIONS: [(&str, Occasion); 6] = [
     ("skill", Occasion::Skill),
     ("tools_found", Occasion::ToolsFound),
+    ("remote_control", Occasion::RemoteControl),
     ("tools_reordered", Occasion::ToolsReordered),
     ("restart", Occasion::Restart),
     ("removed", Occasion::Removed),
