@@ -239,9 +239,9 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
         let is_fall = matches!(what, Surprise::TurnFell | Surprise::WithinTurnFell);
         let of_logs = Measured::new(if is_fall { &shown } else { &others }, what);
         if what != Surprise::WithinTurnFell {
-            is_declared(("claude-code", 1), what, of_logs.as_ref());
-            is_declared(("claude-code", 2), what, Measured::new(&newer, what).as_ref());
-            is_declared(("claude-code", 3), what, Measured::new(&newest, what).as_ref());
+            is_declared(("claude-code", 0), what, of_logs.as_ref());
+            is_declared(("claude-code", 1), what, Measured::new(&newer, what).as_ref());
+            is_declared(("claude-code", 2), what, Measured::new(&newest, what).as_ref());
         }
         is_declared(("claude-code-usage", 0), what, Measured::new(&table, what).as_ref());
         // New turns of the versions up to 0.139 are too few to stand alone.
