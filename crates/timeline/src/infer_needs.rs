@@ -115,7 +115,7 @@ fn found(history: &CallHistory<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Ve
     let mut by_item: IndexMap<ItemIx, (usize, NeededResult)> = IndexMap::new();
     for call in history.spine.steps[step].reply.clone().filter_map(|it| history.call(it)) {
         for (index, active) in rules.iter().enumerate() {
-            for one in (active.rule.find)(&call, history, active.spec) {
+            for one in (active.rule.find)(call, history, active.spec) {
                 let (holds, found) = by_item.entry(one.item).or_insert((index, one));
                 if (rules[*holds].found.weight, *holds) != (active.found.weight, index)
                     && (rules[*holds].found.weight < active.found.weight

@@ -45,6 +45,8 @@ pub(super) struct CallHistory<'t> {
     places: ByDigest<u64, Vec<ItemIx>>,
     /// By whole argument: the calls that had it, in order.
     calls: ByDigest<u64, Vec<ItemIx>>,
+    /// By item: what it asks for, if it is a call with text.
+    read: Vec<Option<PastCall>>,
     /// By item: whether the harness has taken it out.
     gone: Vec<bool>,
     n_events: usize,
@@ -129,16 +131,14 @@ impl<'t> CallHistory<'t> {
             events: &timeline.events,
             places: ByDigest::default(),
             calls: ByDigest::default(),
+            read: (0..).take(timeline.spine.items.len()).map(|it| read(timeline, it)).collect(),
             gone: vec![false; timeline.spine.items.len()],
             n_events: 0,
             next: 0,
         };
-        for index in 0..timeline.spine.items.len() {
-            let Some(call) = history.call(ix(index)) else { continue };
-            for CallArgument { value, .. } in &call.arguments {
-                for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
-                    history.places.entry(key(word)).or_default();
-                }
+        for CallArgument { value, .. } in history.read.iter().flatten().flat_map(|it| &it.arguments) {
+            for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
+                history.places.entry(key(word)).or_default();
             }
         }
         history
@@ -173,7 +173,7 @@ impl<'t> CallHistory<'t> {
                 places.push(index);
             }
         };
-        let Some(call) = read(self.spine, self.texts, index) else { return words(text).for_each(note) };
+        let Some(call) = &self.read[index as usize] else { return words(text).for_each(note) };
         for CallArgument { value, .. } in &call.arguments {
             words(value).for_each(&mut note);
             if value.len() <= NAME_BYTES_MAX {
@@ -186,8 +186,8 @@ impl<'t> CallHistory<'t> {
         }
     }
 
-    pub(super) fn call(&self, index: ItemIx) -> Option<PastCall> {
-        read(self.spine, self.texts, index)
+    pub(super) fn call(&self, index: ItemIx) -> Option<&PastCall> {
+        self.read.get(index as usize)?.as_ref()
     }
 
     /// Returns what an item says.
@@ -216,8 +216,8 @@ impl<'t> CallHistory<'t> {
     /// Returns the other items that name what a result was fetched by.
     pub(super) fn mentions(&self, result: ItemIx, arguments: &[&str]) -> Vec<ItemIx> {
         let call = self.spine.items[result as usize].pair;
-        let named = self.call(call).map(|it| it.arguments).unwrap_or_default();
-        let names = named.iter().filter(|it| it.is_named(arguments));
+        let names =
+            self.call(call).into_iter().flat_map(|it| &it.arguments).filter(|it| it.is_named(arguments));
         let mut places: Vec<ItemIx> = names.flat_map(|it| self.places(&it.value)).collect();
         places.retain(|it| *it != call && *it != result);
         places.sort_unstable();
@@ -232,7 +232,7 @@ impl<'t> CallHistory<'t> {
 }
 
 /// Reads a call; `None` for any other item, and for one without text.
-fn read(spine: &Spine, texts: &Texts, index: ItemIx) -> Option<PastCall> {
+fn read(Timeline { spine, texts, .. }: &Timeline, index: ItemIx) -> Option<PastCall> {
     let item = spine.items.get(index as usize).filter(|it| it.kind == Kind::ToolCall)?;
     Some(PastCall::read(item.tool, texts.form(index), texts.text(index)?))
 }
@@ -242,28 +242,34 @@ fn key(word: &str) -> u64 {
     xxh3_64(word.as_bytes())
 }
 
-/// Which ASCII characters words are made of.
-const IN_WORDS: [bool; 128] = {
-    let mut table = [false; 128];
+/// By byte: whether it is in words, as an ASCII character; 2 is a part of another one.
+const IN_WORDS: [u8; 256] = {
+    let mut table = [2; 256];
     let mut byte = 0_u8;
     while byte < 128 {
         let joins = matches!(byte, b'_' | b'/' | b'.' | b'-' | b'#' | b'@' | b'~' | b'+');
-        table[byte as usize] = byte.is_ascii_alphanumeric() || joins;
+        table[byte as usize] = (byte.is_ascii_alphanumeric() || joins) as u8;
         byte += 1;
     }
     table
 };
 
-/// Returns whether the character at a place is in a word, and how many bytes it has.
-fn in_word(text: &str, at: usize) -> Option<(bool, usize)> {
+/// Returns where what is in words, or is not, ends that begins at a place.
+#[inline(always)]
+fn end_of(text: &str, from: usize, is_in: bool) -> usize {
+    let mut at = from;
     // Every result of a session passes here, and nearly all of it is ASCII.
-    match IN_WORDS.get(usize::from(*text.as_bytes().get(at)?)) {
-        Some(is_in) => Some((*is_in, 1)),
-        None => {
-            let it = text[at..].chars().next()?;
-            Some((!is_sign(it) && it.is_alphanumeric(), it.len_utf8()))
-        }
+    while let Some(byte) = text.as_bytes().get(at) {
+        at += match IN_WORDS[usize::from(*byte)] {
+            class if class == u8::from(is_in) => 1,
+            2 => match text[at..].chars().next() {
+                Some(it) if (!is_sign(it) && it.is_alphanumeric()) == is_in => it.len_utf8(),
+                _ => break,
+            },
+            _ => break,
+        };
     }
+    at
 }
 
 /// Returns whether a character is among the dashes, arrows and frames that tools print by the line: Unicode's tables take hundreds of
@@ -276,17 +282,9 @@ fn is_sign(it: char) -> bool {
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     let runs = std::iter::from_fn(move || {
-        let mut from = None;
-        while let Some((is_in, n)) = in_word(text, at) {
-            let before = at;
-            at += n;
-            match (from, is_in) {
-                (None, true) => from = Some(before),
-                (Some(from), false) => return Some(&text[from..before]),
-                (None, false) | (Some(_), true) => {}
-            }
-        }
-        from.map(|it| &text[it..])
+        let from = end_of(text, at, false);
+        at = end_of(text, from, true);
+        (from < at).then(|| &text[from..at])
     });
     runs.map(trimmed).filter(|run| run.len() > 1)
 }
