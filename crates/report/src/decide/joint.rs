@@ -281,9 +281,9 @@ fn draw_normal(draw: &mut Draw) -> f64 {
     const HALF: f64 = 32_767.5;
     // The sum of twelve has a variance of 1 in units of their range.
     const RANGE: f64 = 65_536.0;
-    let four = |bits: u64| (0..4).map(|part| ((bits >> (16 * part)) & 0xffff) as u32).sum::<u32>();
-    let sum: u32 = (0..3).map(|_| four(draw.next_bits())).sum();
-    (f64::from(sum) - 12.0 * HALF) / RANGE
+    let two = |bits: u64| (bits & 0xffff_0000_ffff) + (bits >> 16 & 0xffff_0000_ffff);
+    let sums = two(draw.next_bits()) + two(draw.next_bits()) + two(draw.next_bits());
+    (((sums & 0xffff_ffff) + (sums >> 32)) as f64 - 12.0 * HALF) / RANGE
 }
 
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
