@@ -331,9 +331,9 @@ fn draw_outcome_table(sessions: &[Calibration]) -> Option<String> {
 }
 
 /// The most reasons and sessions that are shown together.
-const ROWS_SHOWN: usize = 14;
+const ROWS_SHOWN: usize = 12;
 /// The most sessions that are shown.
-const SESSIONS_SHOWN: usize = 8;
+const SESSIONS_SHOWN: usize = 6;
 
 /// What shows the rest.
 const REST: &str = "\n`--details` shows every session under each assumption, requests that differ, and what followed compactions; `--format json` has all of them.\n";
