@@ -552,7 +552,7 @@ _LEVER = """
         month_usd number: what the agent's sessions cost a month, in US dollars
         saved_interval_low number: end of its interval
         saved_interval_high number: the other end
-        word name: `do`, `your_call`, `try`, `dont` or `cannot_tell`
+        word text: `do`, `your_call`, `try`, `dont` or `cannot_tell`; null of another model
         why text: what the word rests on
         agent name
         change number: change of the cost on these sessions, as a share
